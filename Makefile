@@ -85,7 +85,7 @@ check-types: setup
 
 # These conftests make Qt impossible to import, hence the process of their own.
 test-core: setup
-	$(PYTEST) -m "$(MARKED)" tests/test_*.py tests/equiscope tests/explorer tests/models tests/foreign $(PYTEST_ARGS)
+	$(PYTEST) -m "$(MARKED)" tests/structure tests/hostile tests/equiscope tests/explorer tests/models tests/foreign $(PYTEST_ARGS)
 
 # A timeout by signal waits for Python code to run, which a modal dialog or a hang in C++ never lets happen.
 test-gui: setup
@@ -96,7 +96,7 @@ test-slow: setup
 
 # Verdicts, culprits and sentences are the same on every processor, figures but for rounding.
 test-processors: setup
-	$(BIN)/python -m tests.every_report
+	$(BIN)/python -m tests.processors.every_report
 
 # Interactions follow from the seed; a failure is cut to the shortest sequence of interactions that fails.
 soak: setup
@@ -104,11 +104,11 @@ soak: setup
 
 # Each time the old file is there or the new one, whole, and the next start works.
 kills: setup
-	$(BIN)/python -m tests.kills $(ARGS)
+	$(BIN)/python -m tests.hostile.kills $(ARGS)
 
 # The slow tests do 3,000; what is found is told with its seed and number, which give the same file again.
 fuzz: setup
-	$(BIN)/python -m tests.fuzz $(ARGS)
+	$(BIN)/python -m tests.hostile.fuzz $(ARGS)
 
 bench: setup
 	$(BIN)/python main.py bench $(ARGS)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from explorer.app.command import cli
 from explorer.app.command.doors import BadInput, Doors
 from explorer.state.state import State
-from explorer.work.places import INSTALLED, PREFIX
+from explorer.work.files.places import INSTALLED, PREFIX
 
 if TYPE_CHECKING:
     from explorer.app.answering.engine import LocalEngine

@@ -62,7 +62,7 @@ def frame_of(edges: Any, nodes: int) -> Any:
 
 def opened(nodes: int, edges: int) -> tuple[Any, Any, float, float]:
     """Open a view; return the program, the view, seconds to the first picture and to the final places."""
-    from widgets.graph.views.graph import GraphView
+    from widgets.spaces.graph.views.graph import GraphView
     from widgets.window.app import application
 
     app = application(())

@@ -41,7 +41,7 @@ def frames_of(vertices: Any, faces: Any, most: int) -> tuple[Any, ...]:
     """Return the glyphs of frames at so many vertices."""
     import numpy as np
 
-    from widgets.mesh.drawing.glyphs import frame_glyphs, vertex_normals
+    from widgets.spaces.mesh.drawing.glyphs import frame_glyphs, vertex_normals
 
     normals = vertex_normals(vertices, faces)
     x = np.cross(np.array([0.0, 1.0, 0.1]), normals)
@@ -54,8 +54,8 @@ def opened(looks: list[Any]) -> tuple[Any, Any, dict[str, float]]:
 
     The import is over before, as in a window that was idle or whose network had to be opened first.
     """
-    from widgets.mesh.drawing import pyvista_import
-    from widgets.mesh.drawing.canvas import MeshCanvas
+    from widgets.spaces.mesh.drawing import pyvista_import
+    from widgets.spaces.mesh.drawing.canvas import MeshCanvas
     from widgets.window.app import application
 
     app = application(())
@@ -104,7 +104,7 @@ def rate(what: str, times: list[float], target: float) -> dict[str, Any]:
 
 def small() -> list[dict[str, Any]]:
     """Orbit two panels of about 10,242 vertices with a frame at each."""
-    from widgets.mesh.drawing.look import MeshLook
+    from widgets.spaces.mesh.drawing.look import MeshLook
 
     vertices, faces = torus(161, 64)
     look = MeshLook(vertices, faces, scalars=vertices[:, 0], glyphs=frames_of(vertices, faces, len(vertices)))
@@ -116,8 +116,8 @@ def small() -> list[dict[str, Any]]:
 
 def large() -> list[dict[str, Any]]:
     """A million triangles with scalars and 100,000 frames: the first picture, sharp ones, those while it moves."""
-    from widgets.mesh.drawing.look import MeshLook
-    from widgets.mesh.drawing.pictures import DETAILS
+    from widgets.spaces.mesh.drawing.look import MeshLook
+    from widgets.spaces.mesh.drawing.pictures import DETAILS
 
     vertices, faces = torus(1000, 500)
     start = time.perf_counter()
@@ -142,7 +142,7 @@ def large() -> list[dict[str, Any]]:
 
 def scalars() -> list[dict[str, Any]]:
     """Other scalars on the same mesh: the upload alone, and with the picture."""
-    from widgets.mesh.drawing.look import MeshLook
+    from widgets.spaces.mesh.drawing.look import MeshLook
 
     rows = []
     for around, across, target in ((161, 64, 5.0), (500, 200, 20.0)):

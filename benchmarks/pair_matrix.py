@@ -49,9 +49,9 @@ def measure(kind: str) -> dict[str, Any]:
     from PySide6.QtWidgets import QApplication
 
     from widgets.base.look import theme
-    from widgets.pairs.canvas import PairCanvas
-    from widgets.pairs.fields import Ordered
-    from widgets.pairs.panel import Panel
+    from widgets.spaces.pairs.canvas import PairCanvas
+    from widgets.spaces.pairs.fields import Ordered
+    from widgets.spaces.pairs.panel import Panel
 
     app = QApplication([])
     theme.use("light")

@@ -19,7 +19,7 @@ PAPER = "near 1 at all lengths (figure); LSTM and GRU fall off beyond 10"
 
 def run(seed: int = 0, recurrent: bool = True) -> list[dict[str, Any]]:
     """Train both networks; return a row for each length with the accuracies, and the seconds of training."""
-    from models.sets import deep_sets
+    from models.graphs.sets import deep_sets
 
     start = time.perf_counter()
     _, metrics = deep_sets.train(seed=seed)
@@ -49,7 +49,7 @@ def gru_accuracy(seed: int, count: int = 20_000, epochs: int = 12) -> dict[int, 
     from torch import Tensor, nn
     from torch.nn.utils.rnn import pack_padded_sequence, pad_sequence
 
-    from models.sets import deep_sets
+    from models.graphs.sets import deep_sets
 
     torch.manual_seed(seed)
     embedding, gru, head = nn.Embedding(deep_sets.DIGITS, 100), nn.GRU(100, 80, batch_first=True), nn.Linear(80, 1)

@@ -75,7 +75,7 @@ def measured(v: np.ndarray, f: np.ndarray) -> list[dict[str, Any]]:
 
     from benchmarks.timing import interleaved
     from explorer.spaces.mesh.surface import Surface
-    from explorer.work import disk_cache as cache
+    from explorer.work.files import disk_cache as cache
 
     n = len(v)
     large = n > 30_000

@@ -72,7 +72,7 @@ def measured(units: int, gates: int, steps: int = 1_000_000, moves: int = 240) -
     from PySide6.QtGui import QMouseEvent, QWheelEvent
     from PySide6.QtWidgets import QApplication
 
-    from widgets.sequence.views.timeline import TimelineView
+    from widgets.spaces.sequence.views.timeline import TimelineView
     from widgets.window.app import application
 
     app = application(())

@@ -14,7 +14,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from explorer.work.places import PREFIX
+from explorer.work.files.places import PREFIX
 
 if TYPE_CHECKING:
     from equiscope import cards, data, fields, spaces, transforms, views

@@ -1,7 +1,7 @@
 """Samples, readers and writers: what a file exports as SAMPLES, READER or WRITER, and data by name."""
 
-from explorer.data.checks import Broken, file_bytes, refusing
 from explorer.data.finding import find_sample
+from explorer.data.formats.checks import Broken, file_bytes, refusing
 from explorer.data.opening import read_file
 from explorer.data.readers import Reader, ReadError
 from explorer.data.samples import Sample, SampleSpec, Signal

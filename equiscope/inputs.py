@@ -17,14 +17,11 @@ from explorer.spaces.grid.fields import grid
 from explorer.spaces.mesh.network.fit import fit_mesh
 from explorer.spaces.mesh.network.form import MESH_SIGNALS, MeshInput
 from explorer.spaces.mesh.sample import mesh_sample
-from explorer.spaces.points.fields import PARTICLE, PARTICLE_INPUT, POSITION, VECTOR, Particles
+from explorer.spaces.points.fields import POSITION, VECTOR, Particles
+from explorer.spaces.points.network.inputs import KNOWN as POINT_SIGNALS
 from explorer.spaces.sequence.network.form import LAYOUTS
 from explorer.spaces.sequence.network.inputs import sequence_inputs
 
-POINT_SIGNALS = {
-    "position": POSITION, "velocity": VECTOR, "x": PARTICLE_INPUT, "charge": PARTICLE_INPUT, "number": PARTICLE,
-    "batch": PARTICLE, "edge_index": EDGE_INDEX, "edge_attr": EDGE,
-}  # fmt: skip
 Values = Tensor | NDArray[np.generic]
 # what a graph may have beside x and edge_index
 SIGNALS = {"edge_attr": EDGE, "edge_weight": EDGE, "position": NODE, "batch": NODE, "u": GRAPH}

@@ -14,7 +14,7 @@ from explorer.declare.card import Form
 from explorer.declare.registry import did_you_mean, scan, scanned
 from explorer.declare.space import spaces
 from explorer.declare.telling.choices import split_asked
-from explorer.work.places import at_home
+from explorer.work.files.places import at_home
 
 
 @scanned

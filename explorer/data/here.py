@@ -10,7 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 
-from explorer.data.checks import file_bytes, reason, refusal
+from explorer.data.formats.checks import file_bytes, reason, refusal
+from explorer.data.formats.texts import PLAIN, encoding_in, name_of
 from explorer.data.parts import one_part
 from explorer.data.readers import Fit, Reader, ReadError, readers
 from explorer.data.samples import Sample
@@ -26,20 +27,6 @@ def _says(look: Callable[[Path], bool], path: Path) -> bool:
         return look(path)
     except Exception:  # a damaged file is nobody's: the reader that its name calls for says what is wrong
         return False
-
-
-def wide_text(head: bytes) -> str:
-    """Return "UTF-16" or "UTF-32" where the beginning of a file is text in it, with a mark of its order or without."""
-    marks = {b"\xff\xfe\x00\x00": "UTF-32", b"\x00\x00\xfe\xff": "UTF-32", b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
-    told = next((kind for mark, kind in marks.items() if head.startswith(mark)), "")
-    if told or len(head) < 4:
-        return told
-    even, odd = head[0::2], head[1::2]
-    # Latin letters leave every other byte empty
-    for empty, letters in ((even, odd), (odd, even)):
-        if not any(empty) and all(b >= 32 or b in b"\t\r\n" for b in letters):
-            return "UTF-16"
-    return ""
 
 
 def readings(path: Path) -> list[tuple[Reader, Fit]]:
@@ -108,8 +95,8 @@ def reader_of(path: Path, name: str = "") -> Reader:
         return asked
     if found and found[0][1] > Fit.NAMED:
         return found[0][0]
-    if kind := _wide(path):
-        raise refusal(path, f"it is text in {kind}", "save it as text in UTF-8")
+    if (kind := encoding_in(path)) != PLAIN:
+        raise refusal(path, f"it is text in {name_of(kind)}", "save it as text in UTF-8")
     # a name without the content still gets its reader, which knows best what is missing
     named = sorted((r for r in readers().values() if path.suffix.lower() in r.extensions), key=lambda r: r.rank)
     if not found and not named:
@@ -117,11 +104,6 @@ def reader_of(path: Path, name: str = "") -> Reader:
         what = f"it is of none of the known types, {known}"
         raise refusal(path, what, "convert it")
     return named[0] if named else found[0][0]
-
-
-def _wide(path: Path) -> str:
-    with path.open("rb") as file:
-        return wide_text(file.read(_SNIFFED))
 
 
 def read_file(path: Path, part: str = "", asked: Mapping[str, str] = _NOTHING) -> Sample:

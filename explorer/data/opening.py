@@ -13,7 +13,7 @@ from typing import Any
 
 from explorer.data import here
 from explorer.data.apart.asking import apart, pool
-from explorer.data.checks import refusal
+from explorer.data.formats.checks import refusal
 from explorer.data.readers import Fit, Reader, ReadError, readers
 from explorer.data.samples import Sample
 from explorer.declare.telling.choices import Choice

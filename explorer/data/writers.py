@@ -9,7 +9,7 @@ from pathlib import Path
 from explorer.data.samples import Sample
 from explorer.declare.registry import scan, scanned
 from explorer.declare.space import domain_word
-from explorer.work.replacing import replacing
+from explorer.work.files.replacing import replacing
 
 
 @dataclass(frozen=True, slots=True)

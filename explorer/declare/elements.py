@@ -215,6 +215,8 @@ class Transform:
         key: the key that applies it once, if `gesture` is "key".
         along: (size of the input, most values) -> the parameter's values along that curve; None follows from the
             parameter's range.
+        near: their values -> values of elements that permute places, the nearest first; None where those are at whole
+            numbers and at fractions of a turn.
     """
 
     name: str
@@ -229,6 +231,7 @@ class Transform:
     orbit: int | None = None
     key: str = ""
     along: Callable[[int, int], Sequence[float]] | None = None
+    near: Callable[..., Sequence[tuple[float, ...]]] | None = None
 
     @property
     def defaults(self) -> tuple[float, ...]:

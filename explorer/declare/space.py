@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from explorer.declare.registry import scan, scanned
+from explorer.declare.telling.another_kind import another_kind
 from explorer.declare.telling.asking import Declared, Question
 from explorer.declare.types.fields import PAIR, Domain, FieldType
 from explorer.declare.types.written import Written
@@ -187,7 +188,7 @@ class Inference(ABC):
 
     def size(self, inputs: Inputs) -> tuple[int, int]:
         """Return (height, width) of the input; what has one direction is one wide."""
-        return (inputs.places, 1)
+        return (inputs.field.domain.by_channel(inputs.x).shape[-1], 1)
 
     def size_words(self, inputs: Inputs) -> str:
         """Return the size for a sentence that begins "an input of ...", or "" where it says nothing."""
@@ -238,14 +239,10 @@ class Space(ABC):
         return None
 
     def fit(self, sample: Sample, form: Form) -> Sample:
-        """Adapt a sample to what a network takes.
-
-        Raises:
-            ValueError: it cannot be, in one sentence.
-        """
+        """Adapt a sample to what a network takes; raise ValueError, in one sentence, where that is impossible."""
         if kinds()[sample.domain].name not in {k.name for k in self.kinds}:
-            here = " or ".join(k.word or k.name for k in self.kinds)
-            raise ValueError(f"{sample.name!r} lies on a {domain_word(sample.domain)}, and this network takes a {here}")
+            takes = " or ".join(k.one or f"a {k.word or k.name}" for k in self.kinds)
+            raise ValueError(another_kind(sample.name, domain_word(sample.domain), takes))
         return sample
 
     def parts(self, sample: Sample) -> int:
@@ -277,7 +274,7 @@ class Space(ABC):
         return None
 
     def declared(self, said: Declared) -> Form:
-        """Return what a network takes of which somebody says it; raise ValueError where it cannot be."""
+        """Return the form of an input that somebody declares; raise ValueError where it is impossible."""
         asked = {question.name: question for question in self.questions}
         if self.form is None:
             raise ValueError(f"what a network on a {said.kind} takes cannot be declared")
@@ -308,6 +305,10 @@ class Space(ABC):
 
     def attempts(self, network: nn.Module, kind: str) -> Iterator[Form]:
         """Yield what a network might take that nobody says it of; all of it is tried."""
+        return iter(())
+
+    def readings(self, network: nn.Module, form: Form) -> Iterator[Form]:
+        """Yield what else a network may take that runs with `form`, as when its axes may lie in another order."""
         return iter(())
 
     def in_steps(self, inputs: Inputs, step: int) -> Inputs:
@@ -347,11 +348,7 @@ class Space(ABC):
         return
 
     def stimulus(self, inputs: Inputs, seed: int) -> Inputs:
-        """Return the inputs that a check is made on.
-
-        Raises:
-            ValueError: nothing could be seen on them.
-        """
+        """Return the inputs that a check is made on; raise ValueError where nothing could be seen on them."""
         return inputs
 
     def lie_derivatives(self, model: nn.Module, inputs: Inputs, trace: Trace) -> dict[str, dict[str, float]]:
@@ -377,10 +374,7 @@ class Space(ABC):
         return ()
 
     def sweepers(self) -> tuple[Callable[..., Any], Callable[..., Any]] | None:
-        """Return functions with the signature of `square.sweep.sweep`: one that estimates errors, one that is quicker.
-
-        None where `sweep` does for both.
-        """
+        """Return two like `square.sweep.sweep`, one to estimate errors, one that is quicker; None: it does for both."""
         return None
 
     def look_at(self, p: Prepared) -> None:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
 
 import numpy as np
 import torch
@@ -17,80 +15,26 @@ from explorer.equivariance import measure
 from explorer.equivariance.attribution import Effect, attributed
 from explorer.equivariance.figures import Figures, summary
 from explorer.equivariance.presets import preset_figures
+from explorer.equivariance.sampled import Case, restore_random_state
 from explorer.equivariance.trial import rounding
+from explorer.equivariance.trial.depending import Hearers
 from explorer.equivariance.trial.exchanges import exchanged
+from explorer.equivariance.trial.floors import float_floor
+from explorer.equivariance.trial.inert import inert
 from explorer.equivariance.trial.moving import moving
 from explorer.equivariance.trial.remembered import Remembered
+from explorer.equivariance.trial.vanishing import settled
 from explorer.equivariance.verdict import sentences
 from explorer.equivariance.verdict.guilt import guilty_layers, unknown_before
 from explorer.equivariance.verdict.hints import hints
 from explorer.equivariance.verdict.outcome import LayerReport, Report, model_hash, versions
-from explorer.network.changing.precision import converted, copied
-from explorer.network.describing.statistics import statistics
+from explorer.network.describing.statistics import first_nan, statistics
 from explorer.network.input.inputs import Inputs
-from explorer.network.tracing.capture import Fed, capture
-from explorer.network.tracing.layers import Layer, LayerError, Trace
+from explorer.network.tracing.capture import capture
+from explorer.network.tracing.layers import Layer, NotFiniteError, Trace
 from explorer.work.progress import step
 
-MOST_ROUNDING = 1e-12  # relative, in float64; float32 differs by half a per mille there
 TIED = 1e-6  # share by which an error must be worse than another to be the worst one
-
-
-class _Case:
-    """One sample (a batch of images, or one graph): every layer of F(x), and the unrelated input beside it."""
-
-    def __init__(self, audit: Audit, inputs: Inputs) -> None:
-        self.inputs = inputs
-        self.values, fed = audit.run(inputs, inputs=True)
-        self.fed = {name: _shared(tensors, self.values) for name, tensors in fed.items()}
-        self.other = inference_of(inputs).others(inputs, audit.seed + 1)
-        self.variation = self._variation(audit)
-        # only what the same seed repeats was given the same random numbers in every run
-        self.casts = rounding.Casts(audit.dtype)
-        with self.casts:
-            self.unsteady = self._changed(audit, audit.seed)
-        self.random = [] if self.unsteady else self._changed(audit, audit.seed + 1)
-        self.states = self._states(audit) if self.random else {}
-
-    def _changed(self, audit: Audit, seed: int) -> list[str]:
-        """Return the layers that another run on the same input changes by more than rounding."""
-        again, found = audit.run(self.inputs, seed)[0], []
-        for name in audit.names:
-            one, other = self.values[name].double(), again[name].double()
-            rounding = measure.tolerance(self.values[name].dtype, audit.trace[name].rank)
-            if one.shape != other.shape or float((one - other).norm()) > rounding * float(one.norm()):
-                found.append(name)
-        return found
-
-    def _variation(self, audit: Audit) -> dict[str, float]:
-        """Return per layer how far its values are from those on numbers that are drawn anew."""
-        if (drawn := rounding.drawn_anew(self.inputs, audit.seed)) is None:
-            return {}
-        try:
-            others, _ = audit.run(drawn)
-        except LayerError:
-            return {}  # such inputs are none to this network
-        return rounding.variation(audit.trace, self.values, others)
-
-    def _states(self, audit: Audit) -> dict[str, Tensor]:
-        """Return the random state that each layer met, so that alone it draws the same numbers."""
-        states: dict[str, Tensor] = {}
-        calls: dict[str, int] = {}
-
-        def entering(name: str) -> Callable[[nn.Module, Any], None]:
-            def hook(_: nn.Module, __: Any) -> None:
-                calls[name] = calls.get(name, 0) + 1
-                states[name if calls[name] == 1 else f"{name}#{calls[name]}"] = _random_state(self.inputs.x)
-
-            return hook
-
-        handles = [m.register_forward_pre_hook(entering(n)) for n, m in audit.model.named_modules()]
-        try:
-            audit.run(self.inputs)
-        finally:
-            for handle in handles:
-                handle.remove()
-        return states
 
 
 class Audit:
@@ -115,16 +59,16 @@ class Audit:
         self.of_filters = rounding.of_filters(stored, traced)
         self.of_own_filters = rounding.of_filters(stored, traced, alone=True)
         self.names = [layer.name for layer in traced.layers]
-        self.cases = [_Case(self, inputs) for inputs in samples]
+        self.cases = [Case(self, inputs) for inputs in samples]
         self.x = samples[0].x
         self.figures = {name: Figures() for name in self.names}
         self.elements: list[tuple[str, bool]] = []
         self.table: dict[str, dict[str, tuple[float | None, float | None]]] = {name: {} for name in self.names}
         self.found: dict[str, dict[str, tuple[list[Tensor], list[Tensor]]]] = {name: {} for name in self.names}
         self.presets: dict[str, float] = {}
-        self.worst_on: dict[str, tuple[_Case, Element]] = {}
+        self.worst_on: dict[str, tuple[Case, Element]] = {}
         self.statistics = {n: s.to_json() for n, s in statistics(self.cases[0].values).items()}
-        self.float_floor = self._float_floor()
+        self.float_floor = float_floor(self.model, traced, self.cases, dtype, self.seed)
         self.rounding = rounding.of_run(traced, dtype, self.float_floor)
         self.coarse = self.cases[0].casts.lowest  # what the network's own code turns numbers of the run into
         if self.coarse is not None:
@@ -132,6 +76,7 @@ class Audit:
             self.rounding = {n: max(self.rounding[n], least[n]) for n in self.names}
         self.attributed: dict[str, Effect] = {}
         self.random = next((case.random for case in self.cases if case.random), [])
+        self.before = next((case.before for case in self.cases if case.random), False)
         self.unsteady = next((case.unsteady for case in self.cases if case.unsteady), [])
 
     @property
@@ -145,49 +90,23 @@ class Audit:
         torch.manual_seed(self.seed if seed is None else seed)
         return capture(self.model, x, self.names, clone=True, inputs=inputs)
 
-    def _float_floor(self) -> dict[str, float]:
-        """Return rounding alone, per layer: the measurement against a rerun in the other of float32 and float64.
-
-        In float64 it is the difference scaled by the ratio of the epsilons, as this very network enlarges rounding.
-        """
-        low, high = torch.float32, torch.float64
-        least = {n.name: torch.finfo(high).eps * math.sqrt(max(n.rank, 1)) for n in self.trace.layers}
-        if self.dtype not in (low, high):
-            return least
-        instead = high if self.dtype == low else low
-        ratio = 1.0 if instead == high else torch.finfo(high).eps / torch.finfo(low).eps
-        found = dict.fromkeys(self.names, 0.0)
-        other = converted(copied(self.model), instead)
-        for case in self.cases:
-            torch.manual_seed(self.seed)
-            try:
-                again, _ = capture(other, case.inputs.to(dtype=instead), self.names, clone=True)
-            except LayerError:
-                return least  # it knows one precision only
-            for n in self.names:
-                value, rerun = case.values[n].double(), again[n].double()
-                if value.shape == rerun.shape and value.isfinite().all() and rerun.isfinite().all():
-                    found[n] = max(found[n], ratio * float((value - rerun).norm() / value.norm().clamp_min(1e-300)))
-        if instead == high:
-            return found
-        # what is chosen or counted can come out otherwise in low precision: that is no rounding
-        return {n: max(least[n], found[n] if found[n] < MOST_ROUNDING else 0.0) for n in self.names}
-
     def add(self, label: str, element: Element) -> None:
-        """Measure every layer under one element."""
+        """Measure every layer under one element, unless it moves nothing: then it tests nothing."""
+        own = [element.on(case.inputs) for case in self.cases]
+        moved = [case.inputs.moved(g) for case, g in zip(self.cases, own, strict=True)]
+        if all(inert(g, case.inputs, gx) for case, g, gx in zip(self.cases, own, moved, strict=True)):
+            return
         self.elements.append((label, all(case.inputs.exact(element) for case in self.cases)))
-        for case in self.cases:
-            self._add(case, label, element)
+        for case, g, gx in zip(self.cases, own, moved, strict=True):
+            self._add(case, label, g, gx, self.run(case.other.moved(element.on(case.other)))[0])
         for name in self.names:
             if found := self.found[name].pop(label, None):
                 cumulative, local = found
                 here = None if not local else float(torch.cat(local).median())
                 self.table[name][label] = (float(torch.cat(cumulative).median()), here)
 
-    def _add(self, case: _Case, label: str, element: Element) -> None:
-        others, _ = self.run(case.other.moved(element.on(case.other)))
-        element = element.on(case.inputs)
-        answers, _ = self.run(case.inputs.moved(element))
+    def _add(self, case: Case, label: str, element: Element, gx: Inputs, others: Mapping[str, Tensor]) -> None:
+        answers, _ = self.run(gx)
         once = Remembered(element)  # masks and figures are kept by the element itself
         for layer in self.trace.layers:
             step("Measuring", 0.0)
@@ -199,7 +118,10 @@ class Audit:
             f, answer, figures = layer.field, answers[layer.name], self.figures[layer.name]
             # as of 2x5 places, which a turn makes 5x2, or as of scores whose masked ones are infinite
             if layer.name in self.trace.outputs and value.isfinite().all() and not answer.isfinite().all():
-                raise LayerError(layer.name, f"layer {layer.name} gave NaN or infinity on the moved data ({label})")
+                first = first_nan(case.values, answers) or layer.name
+                begins = f"; NaN begins in layer {first}" if first != layer.name else ""
+                told = f"layer {layer.name} gave NaN or infinity on the moved data ({label}){begins}"
+                raise NotFiniteError(first, told)
             if expected.shape != answer.shape or not (value.isfinite().all() and answer.isfinite().all()):
                 figures.idle.append(label)
                 continue
@@ -207,10 +129,12 @@ class Audit:
             if where.kept == 0.0:
                 continue  # nothing here is determined by the input
             exact = measure.judged(element, case.inputs, layer, value, where)
-            d = measure.distance(expected, answer, where, f)
             if layer.called in case.states:
-                _restore_random_state(self.x, case.states[layer.called])
+                restore_random_state(self.x, case.states[layer.called])
             alone = measure.local_answer(self.model, self.trace, layer, once, case.fed.get(layer.called, ()))
+            expected, answer, alone = settled(case.least.get(layer.name, 0.0), (expected, answer, alone))
+            assert expected is not None and answer is not None
+            d = measure.distance(expected, answer, where, f)
             local = None if alone is None else measure.apart(expected, alone, where, f)
             (figures.cumulative if exact else figures.soft_cumulative).append(d.relative)
             if local is not None and alone is not None:
@@ -265,7 +189,7 @@ class Audit:
 
     def attribute(self) -> None:
         """Push each layer's worst local error to the output: exactly where it is more than rounding."""
-        by_element: dict[tuple[int, int], tuple[_Case, Element, list[str]]] = {}
+        by_element: dict[tuple[int, int], tuple[Case, Element, list[str]]] = {}
         for name, (case, element) in self.worst_on.items():
             by_element.setdefault((id(case), id(element)), (case, element, []))[2].append(name)
         for case, element, names in by_element.values():
@@ -294,7 +218,7 @@ class Audit:
             was = "were in train mode; they were" if len(training) > 1 else "was in train mode; it was"
             said.append(f"{sentences.listed(training)} {was} measured in eval mode")
         causes = [h for g in guilty for h in hints(self.model, self.trace, g, group)]
-        if drawn := sentences.draws(self.random, self.unsteady):
+        if drawn := sentences.draws(self.random, self.unsteady, self.before):
             (causes if verdict == "broken" else said).append(drawn)
         return Report(
             name, group, verdict, tuple(guilty), tuple(rows), tuple(e for e, _ in self.elements),
@@ -306,6 +230,8 @@ class Audit:
     def _verdict(self, rows: Sequence[LayerReport]) -> tuple[str, list[str], list[str]]:
         """Return the network's verdict, the layers that make the fault, and what else should be known."""
         guilty, notes = guilty_layers(self.trace, rows), []
+        first = self.cases[0]
+        hears = Hearers(self.model, self.names, first.values, lambda: self.run(first.inputs)[0])
         by_name = {row.name: row for row in rows}
         law = {name for name, figures in self.figures.items() if figures.cumulative}
         ends = [by_name[name] for name in self.trace.outputs]
@@ -331,7 +257,7 @@ class Audit:
         if verdict == "broken" and not guilty:
             # every layer obeys its law alone: code of a forward, between the layers, does not
             guilty = [next(row.name for row in rows if row.seen)]
-            if not unknown_before(self.trace, law, guilty[0]):
+            if not unknown_before(self.trace, law, guilty[0], hears):
                 notes.append(sentences.between(by_name[guilty[0]], self.trace, law))
         elif verdict == "broken" and guesses:
             notes.append(sentences.by_guess(by_name[guesses[0]], self.trace, law, len(guilty) == 1))
@@ -346,9 +272,9 @@ class Audit:
                 notes.append(
                     f"{end.name}, tensor {self.trace[end.name].part + 1} of the result, has no law and was not judged"
                 )
-        if verdict == "broken" and len(guilty) == 1 and (unknown := unknown_before(self.trace, law, guilty[0])):
-            first = by_name[guilty[0]]
-            if first.local is None or first.local_max is None or first.local_max <= first.local_tolerance:
+        if verdict == "broken" and len(guilty) == 1 and (unknown := unknown_before(self.trace, law, guilty[0], hears)):
+            row = by_name[guilty[0]]
+            if row.local is None or row.local_max is None or row.local_max <= row.local_tolerance:
                 notes.append(
                     f"the fault first shows in {guilty[0]}; it may be made in {sentences.listed(unknown)}, whose field "
                     "types are not known: declare them"
@@ -423,25 +349,3 @@ class Audit:
         if self.figures[name].chance:
             found.append(float(torch.cat(self.figures[name].chance).median()))
         return max(found, default=None)
-
-
-def _shared(fed: tuple[Tensor, ...], values: Mapping[str, Tensor]) -> tuple[Tensor, ...]:
-    """Return what a layer was fed, as the very tensors that other layers returned, so that an element acts on one."""
-
-    def one(given: Tensor) -> Tensor:
-        alike = (v for v in reversed(list(values.values())) if v.shape == given.shape and v.dtype == given.dtype)
-        return next((v for v in alike if torch.equal(v, given)), given)
-
-    found = tuple(one(given) for given in fed)
-    if isinstance(fed, Fed):
-        found = Fed(found)
-        found.form, found.again = fed.form, fed.again
-    return found
-
-
-def _random_state(x: Tensor) -> Tensor:
-    return torch.cuda.get_rng_state(x.device) if x.is_cuda else torch.get_rng_state()
-
-
-def _restore_random_state(x: Tensor, state: Tensor) -> None:
-    torch.cuda.set_rng_state(state, x.device) if x.is_cuda else torch.set_rng_state(state)

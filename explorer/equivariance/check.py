@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ from explorer.equivariance.trial.exchanges import Exchange
 from explorer.equivariance.trial.repeating import Repeats
 from explorer.equivariance.verdict import sentences
 from explorer.equivariance.verdict.hints import NORMS_AND_DROPOUT
-from explorer.equivariance.verdict.outcome import Report
+from explorer.equivariance.verdict.outcome import Report, in_turn
 from explorer.network.changing.conduct import IN_PLACE, unmeasured
 from explorer.network.changing.precision import converted, copied
 from explorer.network.describing.statistics import exact, first_strange
@@ -31,9 +32,11 @@ from explorer.network.input.arguments import require_call, require_module
 from explorer.network.input.inputs import Inputs
 from explorer.network.input.typed import untested
 from explorer.network.tracing.capture import capture
-from explorer.network.tracing.layers import LayerError, Trace
+from explorer.network.tracing.layers import LayerError, NotFiniteError, Trace
 from explorer.network.tracing.running import evaluating, undisturbed
 from explorer.network.tracing.trace import trace
+
+MULTIPLES = (2, 4, 8, 16)  # of the steps of a network, tried where it breaks its law in its own
 
 
 @undisturbed()
@@ -79,11 +82,26 @@ def check_equivariance(
         ValueError: unknown group or option, near-constant or non-finite input, a form or shape that is not understood.
         KeyError: an override names no layer; LayerError: a layer raised, and `.where` names it.
     """
+    again = partial(
+        check_equivariance, model, inputs, group, x_field=x_field, overrides=overrides, declared=declared,
+        boundary=boundary, tol=tol, count=count, seed=seed, name=name, details=details, progress=progress,
+    )  # fmt: skip
     require_module(model)
     require_options(group, x_field, overrides, boundary, dtype, tol, count)
     symmetry = find_symmetry(group)
     given = given_inputs(inputs, symmetry, group, x_field, seed, model)
     first = given[0]
+    if first.turns:
+        return in_turn(
+            [
+                check_equivariance(
+                    model, one, group, overrides=overrides, declared=declared, boundary=boundary, dtype=dtype, tol=tol,
+                    count=count, seed=seed, name=name, details=details, progress=progress,
+                )
+                for one in (replace(first, turns=()), *first.turns)
+            ],
+            [first.names[0], *(one.names[0] for one in first.turns)],
+        )  # fmt: skip
     space = space_of(first)
     model = copied(model)
     if first.call is None:
@@ -132,6 +150,12 @@ def check_equivariance(
 
         try:
             audit = audited(traced)
+        except NotFiniteError as error:
+            if kind == own:
+                raise
+            # as of a mask that holds the least number of one precision and is read in the other
+            here, there = (str(d).removeprefix("torch.") for d in (kind, own))
+            return _told(again(dtype=own), f"in {here} {error}: the laws are tested in {there}")
         except Exception:
             repeats.require_one_shape()  # says more than what a library has made of it
             raise
@@ -157,7 +181,46 @@ def check_equivariance(
         except LayerError as error:
             notes.append(f"no Lie derivative: {str(error).splitlines()[0][:200]}")
     report = audit.report(name or type(model).__name__, group, tol, lie, training, notes)
-    return unrepeated(report, unsteady) if unsteady else report
+    if report.verdict == "broken" and (coarse := _coarser(audit, made, step)) is not None:
+        report = replace(report, warnings=(*report.warnings, sentences.in_coarser_steps(coarse)))
+    if unsteady:
+        return unrepeated(report, unsteady)
+    if details and report.verdict == "broken":
+
+        def trial(other: str) -> Report:
+            options: Any = {"overrides": overrides, "declared": declared, "boundary": boundary, "details": False}
+            return check_equivariance(model, given, other, dtype=None, tol=tol, seed=seed, **options)
+
+        return replace(report, hints=(*report.hints, *_that_hold(symmetry.nearby, trial)))
+    return report
+
+
+def _that_hold(groups: Sequence[str], trial: Callable[[str], Report]) -> Iterator[str]:
+    """Yield a sentence about each group whose law a trial finds to hold."""
+    for other in groups:
+        if trial(other).holds:
+            yield f"it holds under {other}, {find_symmetry(other).title}"
+
+
+def _told(report: Report, note: str) -> Report:
+    return replace(report, warnings=(note, *report.warnings))
+
+
+def _coarser(audit: Audit, made: Callable[[int], list[tuple[str, Element]]], step: int) -> int | None:
+    """Return the least multiple of the steps by which elements leave the law of the output whole; None for none.
+
+    Windows of attention, and patches of code, lie farther apart than the places of any layer tell.
+    """
+    labels = [label for label, _ in made(step)]
+    for times in MULTIPLES:
+        found = made(step * times)
+        if [label for label, _ in found] == labels or not found:
+            return None  # elements know of no steps
+        with evaluating(audit.model), torch.no_grad():
+            errors = [audit.apart(element) for _, element in found]
+        if all(error is not None and error < rounding.LEAST for error in errors):
+            return step * times
+    return None
 
 
 def unrepeated(report: Report, told: str) -> Report:

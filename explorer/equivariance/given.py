@@ -87,8 +87,12 @@ def _by_name(data: Named, symmetry: Symmetry, group: str, seed: int, model: nn.M
 
 
 def _asked(symmetry: Symmetry) -> list[Space]:
-    """Return the spaces in the order in which they are asked: first those that the group acts on."""
-    return sorted(spaces().values(), key=lambda s: not any(kind.name in symmetry.domains for kind in s.kinds))
+    """Return the spaces in the order in which they are asked: first those that the group acts on, in its own order."""
+    order = list(symmetry.domains)
+    return sorted(
+        spaces().values(),
+        key=lambda s: min([order.index(k.name) for k in s.kinds if k.name in order], default=len(order)),
+    )
 
 
 def _called(data: Named, order: Sequence[str], network: nn.Module, given: Sequence[Tensor]) -> Any:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 import torch
@@ -20,6 +19,7 @@ from explorer.declare.types.fields import FieldType
 from explorer.network.input.inputs import Inputs
 from explorer.network.tracing.capture import feed
 from explorer.network.tracing.layers import Layer, Trace
+from explorer.work.budget import budgeted
 
 K = 64.0  # tolerance = K eps sqrt(weighted layers): rounding of well-conditioned layers stays a factor 10 below
 SIZEABLE = 0.05  # share of what unrelated inputs differ by: an error as large as this is no rounding of filters
@@ -70,7 +70,7 @@ def mask(element: Element, values: Tensor, field: FieldType, receptive: Radius =
     shape = tuple(values.shape if not field.batched else values.shape[1:])
     kept = field.batched and math.prod(shape[-2:]) <= _LARGEST_KEPT
     where = (element, shape, field, values.dtype, values.device)
-    places = _places(*where) if kept else _places.__wrapped__(*where)
+    places = _kept_places(*where) if kept else _places(*where)
     if places is None:
         return EVERYWHERE
     if not places.numel():
@@ -79,7 +79,13 @@ def mask(element: Element, values: Tensor, field: FieldType, receptive: Radius =
     return _mask(*where, radius) if kept else _shrunk(places, field, radius)
 
 
-@lru_cache(maxsize=1024)
+@budgeted
+def _kept_places(
+    element: Element, shape: tuple[int, ...], field: FieldType, dtype: torch.dtype, device: torch.device
+) -> Tensor | None:
+    return _places(element, shape, field, dtype, device)
+
+
 def _places(
     element: Element, shape: tuple[int, ...], field: FieldType, dtype: torch.dtype, device: torch.device
 ) -> Tensor | None:
@@ -87,7 +93,7 @@ def _places(
     return element.known(one.expand(1, *shape) if field.batched else one.expand(shape), field)
 
 
-@lru_cache(maxsize=4096)
+@budgeted
 def _mask(
     element: Element,
     shape: tuple[int, ...],
@@ -96,7 +102,7 @@ def _mask(
     device: torch.device,
     receptive: float,
 ) -> Mask:
-    places = _places(element, shape, field, dtype, device)
+    places = _kept_places(element, shape, field, dtype, device)
     assert places is not None
     return _shrunk(places, field, receptive)
 

@@ -18,7 +18,9 @@ from explorer.declare.telling.excerpt import Excerpt
 from explorer.declare.types.fields import FieldType, Regular
 from explorer.equivariance import measure
 from explorer.equivariance.attribution import PROBES, Effect, attributed
+from explorer.equivariance.trial.inert import remembered
 from explorer.equivariance.trial.remembered import Remembered
+from explorer.equivariance.trial.vanishing import settled
 from explorer.network.changing.moved_network import following
 from explorer.network.describing.source_lines import excerpts
 from explorer.network.describing.statistics import exact, first_strange, strange_layer
@@ -32,7 +34,7 @@ from explorer.square.both_ways import BothWays
 from explorer.square.drawing.layers import drawn, drawn_filters, frozen, matrices, receptive_field, scores_of
 from explorer.square.drawing.weights import weights_of
 from explorer.square.frame import Array, LayerInfo, Measure, Square
-from explorer.square.judging import judged, limit
+from explorer.square.judging import cut_off, judged, limit, vanishing_in
 from explorer.square.preparing.kept import Kept, kept
 from explorer.square.preparing.prepare import Prepared, meet_chance, reseed
 from explorer.state.state import State
@@ -57,9 +59,12 @@ def layer_infos(p: Prepared) -> tuple[LayerInfo, ...]:
 
 
 def measured(
-    p: Prepared, element: Element, layer: Layer, answer: Tensor, *, local: bool, channels: bool = False
-) -> Measure:
+    p: Prepared, element: Element, layer: Layer, answer: Tensor, *, local: bool, channels: bool = False,
+    least: float = 0.0,
+) -> Measure:  # fmt: skip
     """Return one layer's measure for one element, given F(rho(g) x) at that layer.
+
+    Values are zero up to the norm `least`; what is broken with 0 is measured anew where they are rounding alone.
 
     Raises:
         LayerError: F(rho(g) x) is not finite there.
@@ -73,9 +78,11 @@ def measured(
     plain = element.element if isinstance(element, Remembered) else element  # masks are kept by element
     where = measure.mask(plain, value, f, layer.sees)
     exact = measure.judged(plain, p.inputs, layer, value, where)
-    d = measure.distance(expected, answer, where, f)
     fed = p.fed.get(layer.called, ())
     alone = measure.local_answer(p.model, p.trace, layer, element, fed, value) if local else None
+    expected, answer, alone = settled(least, (expected, answer, alone))
+    assert expected is not None and answer is not None
+    d = measure.distance(expected, answer, where, f)
     other = p.chance.get(layer.name)
     size = measure.compared(expected, where, f)
     found = {"relative": d.relative, "max_abs": d.max_abs, "mean_abs": d.mean_abs, "decibel": d.decibel}
@@ -93,12 +100,14 @@ def measured(
     tolerance = limit(p, layer, group, relative) if exact else 0.0
     if not exact:
         verdict = "no law"
-    elif element.identity:
+    elif element.identity and (plain.identity or torch.equal(expected, value)):
         verdict = "unmoved"
     elif here is None:
         verdict = "broken" if relative > tolerance else "holds"
     else:
         verdict = "broken" if here > limit(p, layer, group, here, alone=True) else "holds"
+    if verdict == "broken" and not least and (found_least := vanishing_in(p).get(layer.name)):
+        return measured(p, element, layer, answer, local=local, channels=channels, least=found_least)
     return Measure(
         relative, here, max(floor, figures.get("floor", 0.0)), chance if math.isfinite(chance) else None, exact,
         verdict, where.kept, figures["max_abs"], figures["mean_abs"], figures["decibel"],
@@ -120,11 +129,10 @@ def square(
         LayerError: a layer raised, or gave NaN; `.where` names it.
         Cancelled: nobody waits any more.
     """
-    element = Remembered(chain_element(state.steps).on(p.inputs))
     selected = p.layer(state.layer, fraction)
     space_of(p.inputs).look_at(p)  # before the network follows the signal
     with p.unrecorded(), evaluating(p.model), following(p.model) as changed:
-        gx = p.inputs.moved(element)
+        element, gx = remembered(chain_element(state.steps).on(p.inputs), p.inputs)
         # F(x') is F(x) where the network is given the very same: of a mesh carried through space no length changes
         same = element.identity or measure.unmoved(p.inputs.arguments, gx.arguments)
         answers = dict(p.values) if same and not changed else p.run(gx, cancelled)
@@ -143,6 +151,7 @@ def square(
     if state.pixel is not None and p.inputs.batched:
         result = replace(result, field_of_view=receptive_field(p, selected, state.pixel, state.channel))
     result = replace(result, weights=weights_of(p, selected, state.gradient))
+    result = replace(result, cut_off=cut_off(p, element))
     return judged(p, result, measures, element.group), answers
 
 
@@ -162,7 +171,8 @@ def refine(
 
     Last comes what each guilty layer's own error does to the output.
     """
-    element = Remembered(chain_element(state.steps).on(p.inputs))
+    with p.unrecorded():
+        element, _ = remembered(chain_element(state.steps).on(p.inputs), p.inputs)
     measures = dict(have)
     if not p.chance:
         meet_chance(p)
@@ -275,6 +285,7 @@ def _picture(one: BothWays, measures: Mapping[str, Measure]) -> Square:
         back=back_a, known=known_a, filters=fixed.filters, filter_labels=fixed.labels, filter_columns=fixed.columns,
         matrices=fixed.matrices, shown=fixed.total, interventions=p.interventions, source=_source(p, layer.owner),
         part=space.part(one), latent=latent_now(one), kind=space.kinds[0].name, message=p.trouble.sentence,
+        places=p.inputs.numbered,
     )  # fmt: skip
 
 

@@ -212,6 +212,7 @@ class Square:
     verdict: str = ""  # on the network: that of its outputs, "" before they are measured, "undefined" of NaN
     guilty: tuple[str, ...] = ()  # the layers that make the fault, in execution order
     message: str = ""  # why the network has no verdict: it gives NaN, or varies from call to call
+    cut_off: str = ""  # why an element that puts nothing between places gives no verdict
     before: Mapping[str, Measure] = field(default_factory=dict)  # the measures before its file was edited last
     source: tuple[Excerpt, ...] = ()  # the lines that make the selected layer, and those that compute it
     interventions: tuple[Intervention, ...] = ()  # in the network that all this was measured on
@@ -224,16 +225,12 @@ class Square:
     laws: tuple[Law, ...] = ()  # the groups that were tested on it, when the person has asked
     latent: Latent | None = None  # the codes of a network that encodes and decodes
     figures: LayerFigures | None = None  # statistics, operations, dead channels: what is known of the layers besides
+    places: int = 0  # of the input that a person can name by their number; 0 where they have none
 
     @property
     def domain(self) -> str:
         """Return the kind of data that it lives on; of a graph and a set the first."""
         return getattr(self.part, "data", "") or self.kind
-
-    @property
-    def places(self) -> int:
-        """Return how many places of the input a person can name by their number; 0 where they have none."""
-        return getattr(self.part, "places", 0)
 
     def of(self, kind: type[Part]) -> Part | None:
         """Return its part if it is one of that kind, else None."""

@@ -5,15 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from explorer.declare.elements import Element
 from explorer.declare.symmetries import find_symmetry
+from explorer.equivariance import measure
 from explorer.equivariance.trial import rounding
+from explorer.equivariance.trial.vanishing import OTHER, vanishing
 from explorer.equivariance.verdict import guilt
 from explorer.equivariance.verdict.hints import hints
+from explorer.network.changing.precision import converted, copied
 from explorer.network.tracing.capture import capture
 from explorer.network.tracing.layers import Layer, LayerError
 from explorer.square.frame import Measure, Square
 from explorer.square.preparing.kept import kept
 from explorer.square.preparing.prepare import Prepared, meet_chance, reseed
+from explorer.work.progress import Cancelled
 
 
 def limit(p: Prepared, layer: Layer, group: str, error: float, alone: bool = False) -> float:
@@ -60,6 +65,23 @@ def _of_casts(p: Prepared) -> dict[str, float]:
         reseed(p.seed)
         p.inputs.run(p.model)
     return rounding.of_run(p.trace, casts.lowest or p.dtype)
+
+
+@kept()
+def vanishing_in(p: Prepared) -> dict[str, float]:
+    """Return {layer: up to which norm its values are rounding alone}, as a run in another precision tells."""
+    if (instead := OTHER.get(p.dtype)) is None:
+        return {}
+    with p.unrecorded():
+        reseed(p.seed)
+        try:
+            other, names = converted(copied(p.model), instead), [layer.name for layer in p.trace.layers]
+            again, _ = capture(other, p.inputs.to(dtype=instead), names, clone=True)
+        except LayerError as error:
+            if isinstance(error.__cause__, Cancelled):
+                raise
+            return {}  # it knows one precision only
+    return vanishing(p.trace, p.values, again, p.fed)
 
 
 @kept()
@@ -117,6 +139,23 @@ def judged(p: Prepared, square: Square, measures: Mapping[str, Measure], group: 
     if p.trouble and not p.trouble.layer and verdict == "broken":
         causes = (p.trouble.sentence, *causes)
     return replace(square, measures=measures, verdict=verdict, guilty=tuple(guilty), hints=causes)
+
+
+def cut_off(p: Prepared, element: Element) -> str:
+    """Return why an element that permutes places gives no verdict on the answer; "" for all others."""
+    if not p.inputs.exact(element) or element.known(p.inputs.x, p.inputs.field) is None:
+        return ""
+    for name in p.trace.outputs:
+        layer, value = p.trace[name], p.values[name]
+        if layer.field is None or not element.exact(layer.field, tuple(value.shape)):
+            return ""
+        where = measure.mask(element, value, layer.field, layer.sees)
+        if measure.judged(element, p.inputs, layer, value, where):
+            return ""
+    return (
+        "a part of x that counts in the answer is cut off, and something else comes in at the other end: there is an "
+        "error to read, and no verdict"
+    )
 
 
 @kept(most=256)

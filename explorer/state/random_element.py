@@ -8,6 +8,8 @@ from explorer.declare.elements import Step, Transform, transforms
 from explorer.declare.space import kinds, space_of_kind
 from explorer.state.state import State
 
+MOST = 64  # values along an orbit that one is drawn from
+
 
 def random_steps(
     rng: np.random.Generator,
@@ -23,18 +25,30 @@ def random_steps(
     """
     if domain not in kinds():
         return ()
-    return space_of_kind(domain).random_steps(rng, size, domain, exact, state) or any_step(rng, domain)
+    return space_of_kind(domain).random_steps(rng, size, domain, exact, state) or any_step(rng, domain, max(size))
 
 
-def any_step(rng: np.random.Generator, domain: str) -> tuple[Step, ...]:
-    """Return a step of the first transform of a kind of data that has a parameter along which it can be drawn."""
+def any_step(rng: np.random.Generator, domain: str, places: int) -> tuple[Step, ...]:
+    """Return a step of the first transform of a kind of data that has a parameter along which it can be drawn.
+
+    Args:
+        places: how many the input has, of which the values along an orbit may depend.
+    """
     fit = [t for t in transforms().values() if domain in t.domains and t.params and t.inverse is not None]
     for transform in sorted(fit, key=lambda t: t.orbit is None):
-        first = transform.params[0]
-        low, high = max(first.minimum, -100.0), min(first.maximum, 100.0)
-        drawn = first.clamp(float(rng.uniform(low, high)))
-        if drawn != first.default:
-            return (Step(transform.name, (drawn, *transform.defaults[1:])),)
+        which = transform.orbit or 0
+        varied = transform.params[which]
+        if transform.along is not None:
+            offered = [float(v) for v in transform.along(places, MOST)]
+        else:
+            low, high = max(varied.minimum, -100.0), min(varied.maximum, 100.0)
+            offered = [varied.clamp(float(v)) for v in rng.uniform(low, high, 8)]
+        steps = [
+            Step(transform.name, (*transform.defaults[:which], v, *transform.defaults[which + 1 :])) for v in offered
+        ]
+        moving = [step for step in steps if not transform.element(*step.values).identity]
+        if moving:
+            return (moving[int(rng.integers(len(moving)))],)
     return ()
 
 

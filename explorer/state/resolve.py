@@ -88,6 +88,15 @@ def corrected(wanted: State, state: State, catalogue: Catalogue) -> list[str]:
     return said
 
 
+def without_missing(state: State, layers: Sequence[LayerSeen], shown: str, places: int) -> tuple[State, str]:
+    """Return the state without a layer or a place that the answer does not have, and a sentence about it or ""."""
+    if sentence := missing_layer(state, layers):
+        return replace(state, layer=""), f"{sentence}; {shown} is shown."
+    if sentence := missing_place(state.sample, places, state.node):
+        return replace(state, node=None, other=None), f"{sentence}; none is selected."
+    return state, ""
+
+
 def missing_layer(state: State, layers: Sequence[LayerSeen]) -> str:
     """Return a sentence about a layer that is not there, "" where it is."""
     names = [layer.name for layer in layers]
@@ -95,6 +104,15 @@ def missing_layer(state: State, layers: Sequence[LayerSeen]) -> str:
         return ""
     some = f"; it has: {', '.join(names[:12])}{', …' if names[12:] else ''}"
     return f"{state.model} has no layer {state.layer!r}{did_you_mean(state.layer, names, some)}"
+
+
+def missing_place(sample: str, places: int, number: int | None) -> str:
+    """Return a sentence about a place that data with so many of them do not have, "" where they have it."""
+    if number is None or 0 <= number < places:
+        return ""
+    if not places:
+        return f"places of {sample!r} have no numbers: leave out --node and --step"
+    return f"{sample!r} has {places:,} places, 0 to {places - 1}, and --node or --step says {number}"
 
 
 def _one(domain: str) -> str:

@@ -28,7 +28,7 @@ from explorer.declare.registry import known_names
 from explorer.declare.states.interventions import parse_interventions
 from explorer.state.lessons.tasks import Task, read_tasks, tasks_to_json, written
 from explorer.state.state import State
-from explorer.work.replacing import write_whole
+from explorer.work.files.replacing import write_whole
 
 VERSION = 1
 LONGEST = 8 * 2**20  # bytes; a window's layout is a few thousand
@@ -130,16 +130,21 @@ def read_session(data: bytes) -> Session:
     except RecursionError:
         raise SessionError("it is nested too deeply to be a session") from None
     except json.JSONDecodeError as error:
-        raise SessionError(f"it is not JSON (line {error.lineno}: {error.msg})") from None
-    except ValueError as error:  # a number of thousands of digits
-        raise SessionError(f"it is not JSON ({error})") from None
+        raise SessionError(f"it is not JSON (line {error.lineno}, column {error.colno})") from None
+    except ValueError:
+        raise SessionError("a number in it has thousands of digits") from None
+    try:
+        json.dumps(whole, ensure_ascii=False).encode("utf-8")
+    except UnicodeEncodeError:  # JSON may say "\\ud800", which no file can be named with and nothing can be written of
+        raise SessionError("a text in it has half a character") from None
     if not isinstance(whole, dict) or "equiscope" not in whole:
         raise SessionError('it is no Equiscope session: "equiscope" is missing')
     version = whole["equiscope"]
     if type(version) is not int or version < 1:
         raise SessionError(f'its version, "equiscope", must be a whole number, not {_show(version)}')
     if version > VERSION:
-        raise SessionError(f"it was written by a newer Equiscope (session version {version}, this one reads {VERSION})")
+        told = f"session version {_show(version)}, this one reads {VERSION}"
+        raise SessionError(f"it was written by a newer Equiscope ({told})")
     if unknown := sorted(set(whole) - {"equiscope", "state", "code", "tasks", *TEXTS}):
         raise SessionError(f"unknown field {_show(unknown[0])}")
     texts = {name: _value(whole.get(name, ""), str, name) for name in TEXTS}

@@ -10,7 +10,7 @@ from explorer.declare.elements import Step, chain_text, inverse_steps, transform
 from explorer.declare.states.interventions import Intervention
 from explorer.declare.states.model_name import code_of
 from explorer.state.flags import FLAGS
-from explorer.work.places import COMMAND
+from explorer.work.files.places import COMMAND
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,10 @@
-"""Limit the cores that torch may take for itself."""
+"""Limit the cores and the heaps that a process takes for computing."""
 
 from __future__ import annotations
 
 import os
+
+from explorer.work.memory import share_arenas
 
 
 def leave_a_core() -> None:
@@ -16,3 +18,9 @@ def leave_a_core() -> None:
 
     if not os.environ.get("OMP_NUM_THREADS"):
         torch.set_num_threads(max(1, min(torch.get_num_threads(), (os.cpu_count() or 2) - 1)))
+
+
+def tune() -> None:
+    """Prepare a process for computing beside a window: one core stays free, and its threads share one heap."""
+    share_arenas()
+    leave_a_core()

@@ -30,7 +30,7 @@ from models.training.adversarial.images import Batch, Phase, Recipe, code_phase,
 
 WORDS = len(STYLES) + len(NUMBERS)
 CONDITION, HEARD = 8, 16  # numbers of a conditioning, and of what D hears of a caption
-NEAR, FAR = 16, 32  # channels on grids of 15 and of 8
+FULL, NEAR, FAR = 8, 16, 32  # channels on grids of 29, of 15 and of 8
 DIVERGENCE = 0.01  # lambda
 
 
@@ -105,7 +105,10 @@ class SecondStage(nn.Module):
                 up1=nn.ConvTranspose2d(FAR, NEAR, 5, stride=2, padding=2, bias=False),  # (N, NEAR, 15, 15)
                 norm2=nn.BatchNorm2d(NEAR),
                 relu2=nn.ReLU(),
-                up2=nn.ConvTranspose2d(NEAR, 1, 5, stride=2, padding=2),  # (N, 1, 29, 29)
+                up2=nn.ConvTranspose2d(NEAR, FULL, 5, stride=2, padding=2, bias=False),  # (N, FULL, 29, 29)
+                norm3=nn.BatchNorm2d(FULL),
+                relu3=nn.ReLU(),
+                last=nn.Conv2d(FULL, 1, 3, padding=1),  # lines that a stride alone leaves ragged are drawn here
                 grey=nn.Sigmoid(),
             )
         )
@@ -152,7 +155,9 @@ def _small_maps() -> nn.Sequential:
 def _large_maps() -> nn.Sequential:
     return nn.Sequential(
         OrderedDict(
-            conv1=nn.Conv2d(1, NEAR, 5, stride=2, padding=2),
+            look=nn.Conv2d(1, FULL, 3, padding=1),  # (N, FULL, 29, 29)
+            leaky=nn.LeakyReLU(SLOPE),
+            conv1=nn.Conv2d(FULL, NEAR, 5, stride=2, padding=2),
             leaky1=nn.LeakyReLU(SLOPE),
             conv2=nn.Conv2d(NEAR, FAR, 5, stride=2, padding=2, bias=False),
             norm2=nn.BatchNorm2d(FAR),
@@ -290,8 +295,8 @@ RECIPE = Recipe("digits in every style", epochs=20, rate=8e-4)
 
 # Of the shipped weights (seed 0); test_stages.py measures them again.
 FIGURES = {
-    "first": 0.7511, "first_style": 0.97, "first_digit": 0.7744, "second": 0.8278, "second_style": 0.9778,
-    "second_digit": 0.84, "frechet_first": 79.68, "frechet_second": 7.67, "frechet_data": 0.35,
+    "first": 0.7078, "first_style": 0.9611, "first_digit": 0.7367, "second": 0.8622, "second_style": 0.9811,
+    "second_digit": 0.8789, "frechet_first": 79.42, "frechet_second": 5.40, "frechet_data": 0.35,
 }  # fmt: skip
 
 CARD = Card(

@@ -91,7 +91,7 @@ class Generator(nn.Module):
 
 
 class Generators(nn.Module):
-    """Every generator's response, (N, M, h, w) -> (N, Hf * Wf * M, h, w); channel = generator * M + c."""
+    """Apply every generator: (N, M, h, w) -> (N, Hf * Wf * M, h, w); channel = generator * M + c."""
 
     out_rep = Scalar()
 

@@ -8,6 +8,6 @@ from torch.autograd import forward_ad
 
 
 def differentiated(*tensors: Tensor) -> bool:
-    """Return whether somebody asks for derivatives, backwards or forwards, of what is made of some tensors."""
+    """Return whether derivatives with respect to some tensors are asked for, in reverse or forward mode."""
     learning = torch.is_grad_enabled() and any(t.requires_grad for t in tensors)
     return learning or any(forward_ad.unpack_dual(t).tangent is not None for t in tensors)

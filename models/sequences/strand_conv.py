@@ -124,7 +124,7 @@ def loss(network: MotifScan, x: Tensor, sites: Tensor) -> Tensor:
 
 
 def judge(network: MotifScan) -> dict[str, float]:
-    """Return by strand the share of sites found and of what is found that is a site, and the error of the law."""
+    """Return recall and precision of the sites found on each strand, and the error of the law."""
     x, sites = drawn(judged_by(), COUNT)
     found, sites = network(x) > 0, sites > 0
     figures: dict[str, float] = {}

@@ -10,6 +10,7 @@ far as the grid reaches.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 
 import torch
@@ -65,27 +66,56 @@ class RotationConv(nn.Module):
         return torch.cat([block.flatten(-2) for block in made], -1)
 
 
-class OnRotations(nn.Module):
-    """Apply a function to f(R) at every rotation of a grid, and expand what it gives up to the same degree.
+class ReluOnRotations(nn.Module):
+    """Apply a ReLU to f(R) at every rotation of a grid, and expand what it gives up to the same degree.
 
     Args:
         whole: up to which degree sums over the grid are integrals: 3 times that of f for a polynomial of degree two.
-        polynomial: f + f² / 2 in place of ReLU.
     Shapes: (N, C, Σ (2 l + 1)²) -> the same.
     """
 
-    def __init__(self, degree: int, whole: int, polynomial: bool) -> None:
+    def __init__(self, degree: int, whole: int) -> None:
         super().__init__()
-        self.out_field, self.polynomial = rotation(degree), polynomial
-        self.degree, self.whole = degree, whole
+        self.out_field, self.domain, self.whole = rotation(degree), Coefficients(degree, True), whole
 
     def forward(self, x: Tensor) -> Tensor:
+        there, back = self.tables(x)
+        return self.function(x @ there.T) @ back  # by way of (N, C, rotations)
+
+    def function(self, f: Tensor) -> Tensor:
+        return f.relu()
+
+    def tables(self, like: Tensor) -> tuple[Tensor, Tensor]:
+        """Return what leads from coefficients to rotations and back, (rotations, coefficients) each."""
         # no buffers: what is kept in float32 would not come back in float64
-        basis, weights = rotation_grid(self.degree, self.whole)
-        sizes = torch.cat([torch.full(((2 * k + 1) ** 2,), 2.0 * k + 1) for k in range(self.degree + 1)])
-        f = x @ basis.to(x).T  # (N, C, rotations)
-        f = f + 0.5 * f.square() if self.polynomial else f.relu()
-        return f @ (basis * weights[:, None] * sizes).to(x)
+        basis, weights = rotation_grid(self.domain.degree, self.whole)
+        sizes = torch.cat([torch.full(((2 * k + 1) ** 2,), 2.0 * k + 1) for k in range(self.domain.degree + 1)])
+        return basis.to(like), (basis * weights[:, None] * sizes).to(like)
+
+
+class QuadraticOnRotations(ReluOnRotations):
+    """f + f² / 2 in place of the ReLU: f times 1 + f / 2, whose degrees couple as Clebsch and Gordan say."""
+
+    coupled_with = "degree of 1 + f/2"  # in its paths
+
+    def function(self, f: Tensor) -> Tensor:
+        return f + 0.5 * f.square()
+
+    def by_path(self, x: Tensor) -> Iterator[tuple[str, int, Tensor]]:
+        """Yield for each pair of degrees, of f and of 1 + f / 2, and each one that they give: its name, 0, what it is.
+
+        (N, C, Σ (2 l + 1)²) each, zero at other degrees. All of them add up to what the layer gives.
+        """
+        there, back = self.tables(x)
+        pairs = zip(self.domain.blocks(x), self.domain.blocks(there), strict=True)
+        degree = torch.cat([torch.full((self.domain.width(k),), k) for k in range(self.domain.degree + 1)]).to(x.device)
+        parts = [values.flatten(-2) @ basis.flatten(-2).T for values, basis in pairs]  # f of each degree, at rotations
+        for j, other in enumerate(parts):
+            second = 0.5 * other + (1.0 if j == 0 else 0.0)
+            for i, first in enumerate(parts):
+                made = (first * second) @ back
+                for k in range(abs(i - j), min(i + j, self.domain.degree) + 1):
+                    yield f"{i}_x_{j}_to_{k}", 0, torch.where(degree == k, made, torch.zeros_like(made))
 
 
 class Powers(nn.Module):
@@ -122,10 +152,11 @@ class SphericalCNN(nn.Module):
     def __init__(self, polynomial: bool = True, whole: int = 3 * DEGREE, faulty: bool = False) -> None:
         super().__init__()
         self.lift = SphereToRotations(1, 4, DEGREE)
-        self.act1 = OnRotations(DEGREE, whole, polynomial)
+        act = QuadraticOnRotations if polynomial else ReluOnRotations
+        self.act1 = act(DEGREE, whole)
         self.conv2 = RotationConv(4, 4, DEGREE)
         self.shift = Shift(4, DEGREE, faulty)
-        self.act2 = OnRotations(DEGREE, whole, polynomial)
+        self.act2 = act(DEGREE, whole)
         self.powers = Powers(DEGREE)
         self.head = nn.Linear(4 * (DEGREE + 1), OUTPUTS)
 
@@ -152,7 +183,7 @@ _card = partial(
     reference=REFERENCE,
     input=SphereInput(1, DEGREE_IN),
     sample="globe",
-    source=(SphereToRotations, RotationConv, OnRotations, Powers, SphericalCNN),
+    source=(SphereToRotations, RotationConv, QuadraticOnRotations, Powers, SphericalCNN),
 )
 
 CARD = (

@@ -9,6 +9,7 @@ from typing import Any
 
 from torch import Tensor
 
+from equiscope.inputs import points
 from explorer.app.answering.engine import LocalEngine
 from explorer.app.command.audit import audit
 from explorer.equivariance.check import check_equivariance
@@ -66,7 +67,13 @@ def _as_given(case: Case, given: Given, network: Any) -> Any:
         if given.layout.startswith("?") and (found := sequence_input(network, {}).layout).strip("N") != true.strip("N"):
             raise WrongLayout(f"{true} was taken for {found}")
         return sequence_inputs(_steps_and_channels(given.args[0], true), true)
-    return given.args[0] if given.acts[0] == "grid" and len(given.args) == 1 else given.args
+    if given.form == "points":
+        return points(**dict(zip(given.names, given.args)))
+    return (
+        given.args[0]
+        if given.acts[0].partition("@")[0] in ("grid", "volume", "places") and len(given.args) == 1
+        else given.args
+    )
 
 
 def _steps_and_channels(x: Tensor, layout: str) -> Tensor:

@@ -30,11 +30,31 @@ def elements(case: Case, given: Given) -> list[Element]:
         return [_renumbering(given, seed) for seed in (1, 2)]
     if group == "shift":
         return [{"delay": k * given.step} for k in (1, 2, 5)]
+    if group == "circular-shift":
+        return [{"round": k * given.step} for k in (1, 2, 5)]
     if group == "reversal":
         return [{"backwards": True}]
     if group == "reverse-complement":
         return [{"backwards": True, "complement": True}]
+    if group in ("SO3", "O3", "SE3", "E3"):
+        return [_motion(group, seed) for seed in (1, 2, 3)]
+    if group in ("O", "Oh"):
+        turns = [{"axes": (0, 2, 1), "flips": (1,)}, {"axes": (2, 1, 0), "flips": (0,)}, {"axes": (1, 2, 0)}]
+        return [*turns, {"axes": (0, 1, 2), "flips": (0,)}] if group == "Oh" else turns
+    if group == "Z3":
+        s = given.step
+        return [{"rolls": (s, 0, 0)}, {"rolls": (0, s, 0)}, {"rolls": (0, -s, 2 * s)}]
     raise ValueError(f"no oracle for {group} on {tuple(first.shape)}")
+
+
+def _motion(group: str, seed: int) -> Element:
+    generator = torch.Generator().manual_seed(seed)
+    turn = torch.linalg.qr(torch.randn(3, 3, generator=generator, dtype=torch.float64))[0]
+    turn = turn * torch.linalg.det(turn).sign()
+    if group in ("O3", "E3") and seed % 2:
+        turn = -turn
+    far = torch.randn(3, generator=generator, dtype=torch.float64) if group.endswith("E3") else torch.zeros(3)
+    return {"turn": turn, "far": far}
 
 
 def _renumbering(given: Given, seed: int) -> Element:
@@ -44,6 +64,8 @@ def _renumbering(given: Given, seed: int) -> Element:
         kind, _, axis = act.partition("@")
         if kind == "nodes":
             found["nodes"] = torch.randperm(value.shape[int(axis or 0)], generator=generator)
+        elif kind == "others":
+            found["others"] = torch.randperm(value.shape[int(axis or 0)], generator=generator)
         elif kind in ("index", "ends"):
             found["edges"] = torch.randperm(value.shape[kind == "index"], generator=generator)
     return found
@@ -55,7 +77,9 @@ def act(value: Tensor, how: str, g: Element) -> Tensor:
     `how` is "fixed", "grid", "grid@2" (a coarser grid, 2 pixels a place), "regular" (blocks of four channels for the
     quarter turns), "flat@3x3" (a map flattened with its channels), "patches@3x3" (tokens of an image, row by row),
     "nodes", "nodes@1", "edges", "edges@1", "index" (numbers of nodes, one column an edge), "ends" (one row an edge),
-    "pairs", "steps@1", "strands@1" (channels exchanged with their mirror on axis 1, time on the other).
+    "pairs", "others" (members of a second set), "places@1" and "arrows@1" (whose components x, y, z lie on axis 1,
+    moved or turned), "volume" (slices, rows, columns last; "volume@2" is coarser), "steps@1", "strands@1" (channels
+    exchanged with their mirror on axis 1, time on the other).
     """
     kind, _, told = how.partition("@")
     if kind == "fixed":
@@ -70,7 +94,12 @@ def act(value: Tensor, how: str, g: Element) -> Tensor:
         h, w, size = map(int, told.split("x"))
         maps = value.transpose(1, 2).unflatten(2, (h, w))
         return _on_grid(maps, g, float(size)).flatten(2).transpose(1, 2)
-    if kind in ("nodes", "edges"):
+    if kind in ("places", "arrows"):
+        last = value.movedim(int(told), -1) @ g["turn"].t().to(value)
+        return (last + g["far"].to(value) if kind == "places" else last).movedim(-1, int(told))
+    if kind == "volume":
+        return _on_volume(value, g, int(told or 1))
+    if kind in ("nodes", "edges", "others"):
         return value.index_select(int(told or 0), g[kind]) if kind in g else value
     if kind == "index":
         back = torch.empty_like(g["nodes"])
@@ -83,6 +112,14 @@ def act(value: Tensor, how: str, g: Element) -> Tensor:
     if kind in ("steps", "strands"):
         return _on_steps(value, g, int(told or 0), kind == "strands")
     raise ValueError(how)
+
+
+def _on_volume(value: Tensor, g: Element, spacing: int) -> Tensor:
+    if "rolls" in g:
+        assert not any(s % spacing for s in g["rolls"]), "the shift is no whole number of places"
+        return value.roll([s // spacing for s in g["rolls"]], (-3, -2, -1))
+    moved = value.permute([*range(value.ndim - 3), *(value.ndim - 3 + a for a in g["axes"])])
+    return moved.flip([a - 3 for a in g.get("flips", ())]) if g.get("flips") else moved
 
 
 def _on_grid(value: Tensor, g: Element, spacing: float) -> Tensor:
@@ -99,6 +136,8 @@ def _on_steps(value: Tensor, g: Element, axis: int, strands: bool) -> Tensor:
         kept = value.narrow(axis, 0, value.shape[axis] - g["delay"])
         empty = torch.zeros_like(value.narrow(axis, 0, g["delay"]))
         return torch.cat([empty, kept], axis)
+    if "round" in g:
+        return value.roll(g["round"], axis)
     moved = value.flip(axis)
     if g.get("complement") and strands:
         others = [k for k in range(value.ndim) if k != axis and value.shape[k] > 1]

@@ -22,7 +22,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 from tests.widgets.parts.driving import display
 from tests.widgets.parts.driving.windows import open_window, start  # noqa: F401  (fixtures)
-from widgets.mesh.drawing import pyvista_import
+from widgets.spaces.mesh.drawing import pyvista_import
 
 display.open_one()  # before there is an application
 

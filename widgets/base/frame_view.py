@@ -7,6 +7,7 @@ from typing import Generic, TypeVar
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QStackedLayout, QWidget
 
+from explorer.declare.states.model_name import in_training
 from explorer.square.frame import Frame, Square
 from explorer.state.catalogue import Catalogue
 from explorer.state.state import State
@@ -73,15 +74,21 @@ class FrameView(StateView, Generic[Part]):
     """Draws the parts of the frame that it is about, or says why there are none.
 
     A subclass returns its `parts`, draws them in `draw`, and shows a sentence in their place in `show_empty`; `missing`
-    names further reasons for a sentence.
+    names further reasons for a sentence. While a network learns, what was drawn of it stays until as much is there of
+    its next state.
     """
 
     NOTHING = ""  # the sentence while there is no frame
     NONE = ""  # the sentence where the frame has no such part
+    _learning = ""  # the network in training that is drawn
 
     def refresh(self) -> None:
         parts = self.parts()
         sentence = self.reason(parts)
+        model = self.frame.state.model if self.frame is not None else ""
+        if sentence and model and model == self._learning and self.frame is not None and self.awaits(self.frame):
+            return
+        self._learning = model if in_training(model) and not sentence else ""
         if sentence:
             self.show_empty(sentence)
         else:

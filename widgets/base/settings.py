@@ -12,7 +12,7 @@ from typing import Any
 
 from PySide6.QtCore import QSettings
 
-from explorer.work.replacing import is_device
+from explorer.work.files.replacing import is_device
 
 SETTINGS = "EQUISCOPE_SETTINGS"  # environment: the path of an INI file in place of the person's own settings
 

@@ -80,6 +80,10 @@ class View(QWidget):
     def show_orbit(self, curves: tuple[OrbitCurve, ...]) -> None:
         """Draw the (partial) curves along the orbit, one per model."""
 
+    def awaits(self, frame: Frame) -> bool:
+        """Return whether more of `frame` is still being computed that this view will draw."""
+        return False
+
     def show_moved(self, moved: Moved) -> None:
         """Show the picture of rho(g) x, whose frame comes later."""
 

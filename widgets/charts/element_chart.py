@@ -318,7 +318,7 @@ class CurveChart(ElementChart):
 
 
 class HeatChart(ElementChart):
-    """Every layer (rows, in execution order) against the parameter: where on the orbit each one is off."""
+    """A heat map of errors: layers as rows, in execution order, against the parameter of the orbit."""
 
     clicked = Signal(str)
 

@@ -38,7 +38,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QApplication, QWidget
 
-from explorer.work.replacing import replacing
+from explorer.work.files.replacing import replacing
 from widgets.base.look import theme as themes
 from widgets.base.look.shown import on_paper, sharp, without_badges
 from widgets.base.view import View

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QLabel, QPushBu
 
 from explorer.declare.states.latent import PROJECTIONS, LatentChoice, parse_latent
 from explorer.square.analyses.latent.part import Latent
+from explorer.square.frame import Frame
 from widgets.base.frame_view import FrameView, Pages
 from widgets.base.look import theme
 from widgets.base.text.words import subject
@@ -81,6 +82,9 @@ class LatentView(FrameView[Latent]):
     def parts(self) -> list[Latent]:
         """Return the codes of the first network."""
         return [s.latent for s in self.squares if s.latent is not None]
+
+    def awaits(self, frame: Frame) -> bool:
+        return any(s.latent is not None and not s.latent.whole for s in frame.squares[: self.MOST])
 
     def reason(self, parts: list[Latent]) -> str:
         if not self.squares:

@@ -12,6 +12,7 @@ from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QResizeEve
 from PySide6.QtWidgets import QAbstractScrollArea, QLabel, QVBoxLayout, QWidget
 
 from explorer.square.analyses.latent.part import Latent
+from explorer.square.frame import Frame
 from widgets.base.frame_view import FrameView, Pages
 from widgets.base.look import theme
 from widgets.base.text.words import subject
@@ -33,7 +34,6 @@ class Tiles(QAbstractScrollArea):
         super().__init__(parent)
         self.images: NDArray[np.uint8] = np.zeros((0, 1, 1), np.uint8)
         self.side = 44
-        self.painted: range = range(0)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.viewport().setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
@@ -78,14 +78,18 @@ class Tiles(QAbstractScrollArea):
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         self.pointed.emit(self.number_at(event.position().toPoint()))
 
+    @property
+    def seen(self) -> range:
+        """Return the images of which something can be seen."""
+        step, top, columns = self.side + GAP, self.verticalScrollBar().value(), self.columns
+        rows = math.ceil((top + self.viewport().height() - GAP) / step)
+        return range(max(0, top // step) * columns, min(rows * columns, len(self.images)))
+
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self.viewport())
         painter.fillRect(self.viewport().rect(), QColor(theme.current().panel))
         step, top, columns = self.side + GAP, self.verticalScrollBar().value(), self.columns
-        first = max(0, top // step) * columns
-        last = (math.ceil((top + self.viewport().height()) / step) + 1) * columns
-        self.painted = range(first, min(last, len(self.images)))
-        for k in self.painted:
+        for k in self.seen:
             row, column = divmod(k, columns)
             box = QRectF(GAP + column * step, GAP + row * step - top, self.side, self.side)
             painter.drawImage(box, grey(self.images[k]))
@@ -116,6 +120,9 @@ class SamplesView(FrameView[Latent]):
         """Return the codes of the first network that decodes images."""
         return [s.latent for s in self.squares if s.latent is not None and s.latent.picture is not None]
 
+    def awaits(self, frame: Frame) -> bool:
+        return any(s.latent is not None and not s.latent.whole for s in frame.squares[: self.MOST])
+
     def reason(self, parts: list[Latent]) -> str:
         if not self.squares:
             return NOTHING
@@ -142,9 +149,8 @@ class SamplesView(FrameView[Latent]):
         parts = self.parts()
         if self.frame is None or not parts or parts[0].samples is None:
             return ""
-        return (
-            f"{len(self.tiles.painted)} of {len(parts[0].samples):,} samples, {parts[0].drawn}: {subject(self.frame)}."
-        )
+        seen = len(self.tiles.seen)
+        return f"{seen:,} of {len(parts[0].samples):,} samples, {parts[0].drawn}: {subject(self.frame)}."
 
     def apply_theme(self) -> None:
         self.said.setStyleSheet(f"color: {theme.current().muted}; background: {theme.current().panel}; padding: 4px;")

@@ -68,10 +68,15 @@ def element_text(steps: Sequence[Step]) -> str:
             values.pop()
         unit = values[0][0].unit if values else ""
         # blanks that do not break: a unit must not stand alone on a line
-        written = ",\N{NO-BREAK SPACE}".join(p.text(v) for p, v in values if not p.choices or len(values) == 1)
+        # a minus sign stands before numbers alone: names keep their hyphens
+        written = ",\N{NO-BREAK SPACE}".join(
+            p.text(v) if p.choices else p.text(v).replace("-", "−")
+            for p, v in values
+            if not p.choices or len(values) == 1
+        )
         written += unit if unit in ("", "°", "×") else f"\N{NO-BREAK SPACE}{unit}"
         written += "".join(f" ({p.text(v)})" for p, v in values[1:] if p.choices)
-        parts.append(f"{step.name} {written}".replace("-", "−"))
+        parts.append(f"{step.name} {written}")
     return ", ".join(parts) or "identity"
 
 

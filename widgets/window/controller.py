@@ -21,11 +21,11 @@ from explorer.declare.states.model_name import code_of, files_of
 from explorer.square.frame import Failure, Frame, LayerInfo, OrbitCurve
 from explorer.state.catalogue import Busy, Catalogue
 from explorer.state.random_element import random_steps
-from explorer.state.resolve import corrected, missing_layer, resolve
+from explorer.state.resolve import corrected, resolve, without_missing
 from explorer.state.runs import models_of
 from explorer.state.session import Session, SessionError, is_session, load_session
 from explorer.state.state import History, State
-from explorer.work.stamps import stamp
+from explorer.work.files.stamps import stamp
 from widgets.base.view import Wish
 from widgets.window.following.choosing import model_for, open_sample, sample_for, switched
 from widgets.window.following.playing import Player
@@ -345,7 +345,7 @@ class Controller(QObject):
                 self.busy.emit(message)
             case Printed(text):
                 self.log.emit("info", text.rstrip("\n"))
-            case Failure():
+            case Failure() if message.where != "orbit" or message.state.epoch == self.state.epoch:
                 self.waiting = self.waiting and message.where == "orbit"
                 self.player.stop()
                 self._fail(message)
@@ -367,7 +367,7 @@ class Controller(QObject):
                 self.engine_lost.emit(message.failure)
 
     def _give_up(self, failure: Failure) -> None:
-        """Go back to what is shown where nothing of what was asked for came: opening is done whole or not at all."""
+        """Restore the shown state after a request that gave nothing: opening happens completely or not at all."""
         shown, state = self.frame.state if self.frame is not None else None, self.state
         if shown is None or failure.where == "orbit" or not failure.state.epoch == state.epoch != shown.epoch:
             return
@@ -380,11 +380,13 @@ class Controller(QObject):
     def _show(self, frame: Frame) -> None:
         if frame.state.epoch != self.state.epoch:
             return  # the state has moved on while the frame was on its way to this thread
-        if frame.squares and (sentence := missing_layer(self.state, frame.squares[0].layers)):
-            self.warned.emit(f"{sentence}; {frame.squares[0].layer.name} is shown.")
-            self.start_from(replace(self.state, layer=""))
-            self._ask()
-            return
+        for square in frame.squares[:1]:
+            there, sentence = without_missing(self.state, square.layers, square.layer.name, square.places)
+            if sentence:
+                self.warned.emit(sentence)
+                self.start_from(there)
+                self._ask()
+                return
         self.waiting = self.waiting and frame.state != self.state
         before, self.frame = self.frame, frame
         known = before.model_notes if before is not None else ()

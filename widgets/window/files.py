@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,7 @@ from PySide6.QtWidgets import QFileDialog, QMenu
 from explorer.app.thread.failures import failure_of
 from explorer.data.opening import expect_file
 from explorer.declare.space import kinds, space_of_kind
+from explorer.declare.states.model_name import split_name
 from explorer.network.opening.files.trust import code_of_models
 from explorer.state.runs import models_of
 from explorer.state.session import Session, save_session
@@ -40,6 +42,11 @@ PICTURES_OF_A_TURN = 72
 NUMBERS = ("Table (*.csv)", "NumPy arrays (*.npz)")
 
 
+def name_in_file(model: str) -> str:
+    """Return a model's name as part of a file's: of a path what stands last."""
+    return re.sub(r"[^\w.-]+", "-", "-".join(Path(part).stem for part in split_name(model) if part))
+
+
 class Files(QObject):
     """Asks for paths and does the work; what fails is said above the stage."""
 
@@ -51,6 +58,7 @@ class Files(QObject):
         self.models = Models(shell)
         self.imports = Imports(shell)
         self.trainer = Trainer(shell)
+        self.trainer.exported.connect(self.export_view)
         self.guide = Guide(shell)
         self.models.data_found.connect(self._open_data)
         shell.panes.made.connect(self._view_made)
@@ -187,7 +195,7 @@ class Files(QObject):
         page.open()
 
     def _save_view(self, view: View, ending: str, style: Any) -> None:
-        name = f"{self._controller.state.model}-{view.objectName() or 'view'}{ending}"
+        name = f"{name_in_file(self._controller.state.model)}-{view.objectName() or 'view'}{ending}"
         first = next(f for f in (*PICTURES, *NUMBERS) if f"*{ending}" in f)
         path = self.ask_save("Export view", name, first)
         if not path:
@@ -215,7 +223,7 @@ class Files(QObject):
         kind = self._controller.domain
         own = space_of_kind(kind).capture_endings if kind in kinds() else {}
         more = "".join(f";;{title} (*{ending})" for title, ending in own.items())
-        name = f"{state.model}-captures.safetensors"
+        name = f"{name_in_file(state.model)}-captures.safetensors"
         path = self.ask_save("Export captures", name, f"Safetensors (*.safetensors){more}")
         if not path:
             return

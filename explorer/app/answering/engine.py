@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -44,12 +43,14 @@ from explorer.square.preparing.intervening import Interventions, changes, interv
 from explorer.square.preparing.prepare import DTYPES, Prepared, prepare
 from explorer.state.catalogue import Busy, Catalogue, SampleInfo
 from explorer.state.state import State
+from explorer.work.budget import Shared, Table, held_bytes
+from explorer.work.files.stamps import stamp
 from explorer.work.progress import Cancelled
-from explorer.work.stamps import stamp
 
 THUMBNAIL = 48  # pixels along a side
 _KEEP = 4  # epochs kept prepared: two models, before and after the last change
-KEEP_BYTES = 2**30  # of captured values; what is in use is kept whatever it takes
+_SAMPLES = 8
+shared = Shared(256 * 2**20)  # bytes of what all engines of the process keep beside what is in use
 
 
 class LocalEngine:
@@ -63,9 +64,11 @@ class LocalEngine:
     def __init__(self, cards: Mapping[str, Card], trust: bool | Trust = False) -> None:
         self.cards = dict(cards)
         self.trust = trust if isinstance(trust, Trust) else Trust(everything=trust)
-        self._models: OrderedDict[object, tuple[nn.Module, tuple[str, ...]]] = OrderedDict()
-        self._samples: OrderedDict[object, Sample] = OrderedDict()
-        self._prepared: OrderedDict[object, Prepared] = OrderedDict()
+        self._models: Table[object, tuple[nn.Module, tuple[str, ...]]] = Table(
+            shared, _KEEP, lambda made: held_bytes([*made[0].parameters(), *made[0].buffers()])
+        )
+        self._samples: Table[object, Sample] = Table(shared, _SAMPLES)
+        self._prepared: Table[object, Prepared] = Table(shared, _KEEP, lambda p: p.nbytes)
         self.versions = Versions()
         self.comparing = Comparing(self.prepared)
         self._answers: tuple[State, list[tuple[Prepared, dict[str, Tensor]]]] | None = None
@@ -128,8 +131,8 @@ class LocalEngine:
 
     def _taken_out(self, name: str) -> Version:
         """Take everything out that was made of a network."""
-        models = {key: self._models.pop(key) for key in [k for k in self._models if _about(k, name)]}
-        prepared = {key: self._prepared.pop(key) for key in [k for k in self._prepared if _about(k, name)]}
+        models = self._models.take(lambda key: _about(key, name))
+        prepared = self._prepared.take(lambda key: _about(key, name))
         return Version(self.cards.pop(name), models, prepared, {}, self.versions.measured.get(name))
 
     def _go_back(self, name: str, error: BaseException, state: State) -> bool:
@@ -147,11 +150,11 @@ class LocalEngine:
     def sample(self, state: State, card: Card) -> Sample:
         """Return the state's sample, fitted to what the card eats."""
         key = self._sample_key(state, card)
-        if key not in self._samples:
-            self._samples[key] = fitted(find_sample(state.sample or card.sample, state.seed), card.input)
-            while len(self._samples) > 8:
-                self._samples.popitem(last=False)
-        return self._samples[key]
+        if (kept := self._samples.used(key)) is not None:
+            return kept
+        made = fitted(find_sample(state.sample or card.sample, state.seed), card.input)
+        self._samples.store(key, made)
+        return made
 
     def _sample_key(self, state: State, card: Card) -> tuple[object, ...]:
         text = state.sample or card.sample
@@ -164,9 +167,8 @@ class LocalEngine:
         card = self.card(name)
         some = state.interventions if name == state.model else ()
         key = (name, params, self._sample_key(state, card), state.device, state.dtype, state.seed, overrides, some)
-        if key in self._prepared:
-            self._prepared.move_to_end(key)
-            return self._prepared[key]
+        if (kept := self._prepared.used(key)) is not None:
+            return kept
         base = self.prepared(replace(state, interventions=()), name, cancelled) if some else None
         model, told = self._network(name, params)
         # a prepared epoch owns its copy: the same network may be wanted in two precisions at once
@@ -177,11 +179,7 @@ class LocalEngine:
             intervened=None if base is None else partial(self._intervened, base, state),
         )  # fmt: skip
         made.notes, made.interventions = (*told, *made.notes), some
-        self._prepared[key] = made
-        in_use = 1 + len(state.compared) + bool(state.interventions) + bool(state.against)
-        kept = self._prepared
-        while len(kept) > (in_use if sum(p.nbytes for p in kept.values()) > KEEP_BYTES else max(_KEEP, in_use)):
-            kept.popitem(last=False)
+        self._prepared.store(key, made, 1 + len(state.compared) + bool(state.interventions) + bool(state.against))
         return made
 
     def proposals(self, state: State, layer: str) -> Iterator[Busy | tuple[Outcome, ...]]:
@@ -218,12 +216,12 @@ class LocalEngine:
     def _network(self, name: str, params: tuple[tuple[str, float], ...]) -> tuple[nn.Module, tuple[str, ...]]:
         """Return a network and the notes of its making."""
         key = (name, params)
-        if key not in self._models:
-            notes: list[str] = []
-            self._models[key] = self._made(name, params, notes), tuple(notes)
-            while len(self._models) > _KEEP:
-                self._models.popitem(last=False)
-        return self._models[key]
+        if (kept := self._models.used(key)) is not None:
+            return kept
+        notes: list[str] = []
+        made = self._made(name, params, notes), tuple(notes)
+        self._models.store(key, made)
+        return made
 
     def _made(self, name: str, params: tuple[tuple[str, float], ...], notes: list[str]) -> nn.Module:
         # weights that fitted the file as it was stay in the layers that an edit has left as they are

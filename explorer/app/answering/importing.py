@@ -13,15 +13,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.data.checks import reason
 from explorer.data.finding import base_of, find_sample, samples, split_part
+from explorer.data.formats.checks import reason
+from explorer.data.formats.texts import beginning
 from explorer.data.opening import ambiguous, choices_of, readings
 from explorer.data.readers import Fit, Reader, ReadError
 from explorer.data.samples import Sample
 from explorer.declare.space import domain_word, kinds, same_space, space_of_kind
 from explorer.declare.telling.choices import AS, Choice, split_asked, with_asked
 from explorer.state.state import State
-from explorer.work.places import at_home
+from explorer.work.files.places import at_home
 
 PICTURE = 220  # pixels along a side
 _LINES, _CELLS, _LETTERS = 9, 12, 24  # of the beginning of a file of text
@@ -152,11 +153,11 @@ def _size(sample: Sample) -> str:
 
 def _head(path: Path) -> tuple[tuple[str, ...], ...]:
     """Return the first lines of a file of text, in cells where it is a table; () for any other file."""
-    from explorer.data.tables import cells_of
+    from explorer.data.formats.tables import cells_of
 
     try:
         with path.open("rb") as file:
-            text = file.read(_LOOKED_AT).decode("utf-8-sig", "replace")
+            text = beginning(file.read(_LOOKED_AT))
     except OSError:
         return ()
     if "\0" in text or text.count("\ufffd") > len(text) // 16:

@@ -25,7 +25,7 @@ from explorer.network.opening.helpers import place_of
 from explorer.network.opening.loading import find_card, found_in, load_model, recognised
 from explorer.network.opening.refusals import ModelError
 from explorer.network.tracing.running import evaluating, tensors_in
-from explorer.work.places import at_home
+from explorer.work.files.places import at_home
 
 NO_REASON = "nothing says otherwise"
 
@@ -139,7 +139,7 @@ def _assigned(arguments: tuple[str, ...], question: Question) -> tuple[str, ...]
 
 
 def _running(given: Mapping[str, Taken], own: Recognised) -> tuple[str, str]:
-    """Return the first kind of data of which an input runs through a network, the most general kind first."""
+    """Return the first kind of data whose inputs run through a network, trying the most general kind first."""
     order = list(given)[::-1]
     for kind in order:
         try:

@@ -20,8 +20,8 @@ from explorer.network.opening.refusals import ModelError
 from explorer.square.frame import Failure, Measure
 from explorer.square.preparing.prepare import Prepared
 from explorer.state.state import State
-from explorer.work.places import at_home
-from explorer.work.stamps import stamp
+from explorer.work.files.places import at_home
+from explorer.work.files.stamps import stamp
 
 Measured = tuple[object, Mapping[str, Measure]]  # by which element on which data, and what was found
 MOST = 4  # names in a sentence
@@ -29,7 +29,7 @@ MOST = 4  # names in a sentence
 
 @dataclass(slots=True)
 class Version:
-    """All that was made of a file before it changed."""
+    """Card, networks and results of a file before it changed."""
 
     card: Card
     models: dict[Any, tuple[nn.Module, tuple[str, ...]]]

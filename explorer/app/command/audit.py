@@ -11,13 +11,14 @@ import numpy as np
 import torch
 from torch import nn
 
-from explorer.app.command.settling import settled
+from explorer.app.command.agreeing import agreed, other_readings
+from explorer.app.command.settling import settled, text_of
 from explorer.data.choosing import several
 from explorer.data.finding import find_sample
 from explorer.data.samples import Sample
 from explorer.declare.card import Card
-from explorer.declare.space import kinds, space_of, space_of_kind
-from explorer.declare.symmetries import Situation, find_symmetry
+from explorer.declare.space import domain_word, kinds, space_of, space_of_kind
+from explorer.declare.symmetries import Situation, find_symmetry, symmetries
 from explorer.declare.telling.summaries import Law
 from explorer.equivariance.check import check_equivariance, common_step, unrepeated
 from explorer.equivariance.verdict.laws import laws
@@ -54,11 +55,12 @@ def audit(
     details: bool = True,
 ) -> list[Report]:
     """Check a model under `group`, or under each group that it claims (D4 when it claims none)."""
+    asked = state
     state, found = settled(engine, state, group)
     card = engine.card(state.model)
     groups = [group] if group else list(card.groups) or [kinds()[card.domain].group]
     for g in groups:
-        find_symmetry(g)
+        _require(g, card)
     model, given, p, first = _given(engine, state, dtype, overrides, count)
     notes = (*((found,) if found else ()), *p.notes)
     if state.interventions:
@@ -77,10 +79,32 @@ def audit(
     for row in (row for report in reports for row in report.layers):
         if row.cumulative_max is not None and math.isnan(row.cumulative_max):
             raise LayerError(row.name, f"layer {row.name} of {card.name} gave NaN on moved data")
+    if others := other_readings(engine, asked, state):
+        text = text_of(space_of_kind(card.domain), card.domain, card.input)
+        reports = agreed(
+            reports, text, others, lambda other: audit(engine, other, group, dtype, tol, overrides, count, details)
+        )
     told = p.trouble.sentence.partition(",")[0]
     if p.trouble and not any(told in warning for report in reports for warning in report.warnings):
         reports = [unrepeated(report, p.trouble.sentence) for report in reports]
-    return [replace(report, warnings=tuple(dict.fromkeys((*report.warnings, *notes)))) for report in reports]
+    return [
+        replace(r, warnings=tuple(n for n in dict.fromkeys((*r.warnings, *notes)) if n not in r.hints)) for r in reports
+    ]
+
+
+def _require(group: str, card: Card) -> None:
+    """Raise ValueError, with the groups that do, where a group does not act on what a network takes."""
+    symmetry = find_symmetry(group)
+    own = {kind.name for kind in space_of_kind(card.domain).kinds}
+    if not own.isdisjoint(symmetry.domains):
+        return
+    where, word = " or ".join(map(domain_word, symmetry.domains)), domain_word(card.domain)
+    names = ", ".join(name for name, known in symmetries().items() if not own.isdisjoint(known.domains))
+    said = f"{group} acts on a {where}, and the input is a {word}"
+    if card.own:
+        how = f"--input '{symmetry.domains[-1]}'"
+        said += f": it runs with no {where} that was tried; if it takes one, say how, as in {how}"
+    raise ValueError(f"{said}; groups of a {word} are {names}")
 
 
 def _given(

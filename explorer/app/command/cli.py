@@ -28,7 +28,7 @@ from explorer.declare.types.field_text import parse_field
 from explorer.state.flags import FLAGS
 from explorer.state.runs import models_of, run_text
 from explorer.state.state import State
-from explorer.work.places import ROOT, at_home
+from explorer.work.files.places import ROOT, at_home
 from explorer.work.processes.asked_to_end import code_of_end, orderly
 
 if TYPE_CHECKING:
@@ -160,14 +160,13 @@ def engine_starter(args: argparse.Namespace, doors: Doors) -> Callable[[], Local
     """Return what makes the engine of a command; torch is imported by then and not before."""
 
     def start() -> LocalEngine:
-        from explorer.work.memory import share_arenas, uncollected
+        from explorer.work.memory import uncollected
 
         with uncollected():
             from explorer.app.answering.engine import LocalEngine
-            from explorer.work.threads import leave_a_core
+            from explorer.work.threads import tune
 
-            share_arenas()
-            leave_a_core()
+            tune()
             return LocalEngine(doors.cards(), trust=getattr(args, "trust", False))
 
     return start

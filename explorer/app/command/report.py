@@ -13,7 +13,7 @@ from explorer.data.samples import Sample
 from explorer.declare.elements import chain_element, chain_text, transforms
 from explorer.declare.registry import did_you_mean
 from explorer.declare.space import domain_word
-from explorer.equivariance.trial.remembered import Remembered
+from explorer.equivariance.trial.inert import remembered
 from explorer.equivariance.verdict.outcome import model_hash, versions
 from explorer.network.changing.moved_network import following
 from explorer.network.describing.statistics import statistics
@@ -28,6 +28,7 @@ from explorer.square.evaluate import measured
 from explorer.square.frame import Measure
 from explorer.square.preparing.intervening import changes
 from explorer.square.preparing.prepare import Prepared, reseed
+from explorer.state.resolve import missing_place
 from explorer.state.state import State
 
 
@@ -52,12 +53,11 @@ def capture_report(
                 f"{step.name} acts on a {' or '.join(map(domain_word, domains))}, "
                 f"and {p.card.name} lives on a {domain_word(p.card.domain)}"
             )
-    if state.node is not None:
-        _require_place(p, sample, state.node)
+    if missing := missing_place(sample.name, p.inputs.numbered, state.node):
+        raise ValueError(missing)
     element = chain_element(state.steps).on(p.inputs)
     with p.unrecorded(), evaluating(p.model), following(p.model):
-        once = Remembered(element)
-        gx = p.inputs.moved(once)
+        once, gx = remembered(element, p.inputs)
         reseed(p.seed)
         watched = {w.name for w in p.watched} if p.base is not None else set()
         answers, _ = capture(p.model, gx, {*names, *watched, p.trace.output}, clone=True)
@@ -112,15 +112,6 @@ def capture_report(
         for key, value in ((name, answers[name]), (f"{name}@base", p.values[name])):
             tensors |= {key: value} if not isinstance(value, Tiled) else value.parts(key)
     return report, state_values(tensors)
-
-
-def _require_place(p: Prepared, sample: Sample, number: int) -> None:
-    """Refuse a node or step that the data do not have."""
-    count = 0 if p.inputs.batched else p.inputs.places
-    if not count:
-        raise ValueError(f"places of {sample.name!r} have no numbers: leave out --node and --step")
-    if number >= count:
-        raise ValueError(f"{sample.name!r} has {count:,} places, 0 to {count - 1}, and --node or --step says {number}")
 
 
 def _number(value: Any) -> Any:

@@ -10,8 +10,8 @@ from typing import Protocol
 import torch
 from torch import nn
 
-from explorer.declare.card import Card
-from explorer.declare.space import space_of_kind
+from explorer.declare.card import Card, Form
+from explorer.declare.space import Space, space_of_kind
 from explorer.declare.states.model_name import beside, code_of, split_call, split_input, split_name, with_input
 from explorer.declare.symmetries import Symmetry, find_symmetry
 from explorer.declare.telling.asking import Declared
@@ -40,7 +40,7 @@ def settled(engine: Networks, state: State, group: str) -> tuple[State, str]:
     What a file or a person says stays as it is, and so does what was recognised and runs. "" where nothing is changed.
     """
     symmetry = find_symmetry(group) if group else None
-    if symmetry is None or not _says_nothing(state.model):
+    if symmetry is None or not says_nothing(state.model):
         return state, ""
     try:
         card = engine.card(state.model)
@@ -61,7 +61,7 @@ def settled(engine: Networks, state: State, group: str) -> tuple[State, str]:
     return state, ""
 
 
-def _says_nothing(model: str) -> bool:
+def says_nothing(model: str) -> bool:
     """Say whether neither a person nor the file of a network says what it takes."""
     base = split_name(model)[0]
     path = code_of(model)
@@ -91,10 +91,15 @@ def _attempts(engine: Networks, state: State, symmetry: Symmetry, refused: list[
         if space.form is None:
             continue
         network = engine.network(state, with_input(state.model, kind))
-        usual = dict(Taken(space, kind, space.declared(Declared(kind)), {}).declared().answers)
         try:
             for form in space.attempts(network, kind):
-                said = Taken(space, kind, form, {}).declared()
-                yield replace(said, answers=tuple(a for a in said.answers if usual.get(a[0]) != a[1])).text()
+                yield text_of(space, kind, form)
         except ValueError as error:
             refused.append(str(error))
+
+
+def text_of(space: Space, kind: str, form: Form) -> str:
+    """Return an input as somebody would say it, without what goes without saying."""
+    usual = dict(Taken(space, kind, space.declared(Declared(kind)), {}).declared().answers)
+    said = Taken(space, kind, form, {}).declared()
+    return replace(said, answers=tuple(a for a in said.answers if usual.get(a[0]) != a[1])).text()

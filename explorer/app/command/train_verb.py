@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from explorer.app.command.doors import BadInput, Doors
-from explorer.work.places import at_home
+from explorer.work.files.places import at_home
 
 if TYPE_CHECKING:
     from explorer.declare.card import Card

@@ -19,7 +19,7 @@ import torch
 from torch import Tensor, nn
 
 from explorer.equivariance.verdict.outcome import Report
-from explorer.work.replacing import write_whole
+from explorer.work.files.replacing import write_whole
 
 
 def write_report(
@@ -67,7 +67,7 @@ def _named(name: str) -> Iterator[None]:
 
 
 def _save_file(tensors: dict[str, Tensor], path: Path, metadata: dict[str, str]) -> None:
-    """Write tensors; raise OSError where the disk does not take them, of which safetensors has an error of its own."""
+    """Write tensors; raise OSError where the disk refuses them, instead of safetensors' own error."""
     from safetensors import SafetensorError
     from safetensors.torch import save_file
 
@@ -163,10 +163,21 @@ def save_weights(path: Path, model: nn.Module, metadata: Mapping[str, str]) -> N
 
 
 def save_tensors(path: Path, tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> None:
-    """Write tensors by name as one safetensors file, beside and then renamed."""
+    """Write tensors by name as one safetensors file, beside and then renamed; the same ones are the same bytes."""
     from safetensors.torch import save
 
-    write_whole(path, save(dict(tensors), dict(metadata)))
+    write_whole(path, _ordered(save(dict(tensors), dict(metadata))))
+
+
+def _ordered(data: bytes) -> bytes:
+    """Return a safetensors file with its metadata in order: safetensors writes them in another one each time."""
+    size = int.from_bytes(data[:8], "little")
+    header = json.loads(data[8 : 8 + size])
+    if told := header.pop("__metadata__", None):
+        header = {"__metadata__": dict(sorted(told.items())), **header}
+    text = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode()
+    text = text.ljust(-(-len(text) // 8) * 8)
+    return len(text).to_bytes(8, "little") + text + data[8 + size :]
 
 
 def _nan(value: float | None) -> float:

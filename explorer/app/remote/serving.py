@@ -13,8 +13,8 @@ from explorer.app.remote.block import Block
 from explorer.app.remote.crossing import Receiver, Sender
 from explorer.app.remote.note import Note
 from explorer.square.frame import Frame
-from explorer.work.memory import RESTED, give_back, share_arenas, uncollected
-from explorer.work.processes.birth import born, keep_to
+from explorer.work.memory import RESTED, give_back, uncollected
+from explorer.work.processes.birth import born, end_fork, keep_to, own
 from explorer.work.progress import Cancelled, listening
 
 EVERY = 0.1  # seconds between two words on how far it is
@@ -34,18 +34,20 @@ class Server:
     def __init__(self, connection: Connection[Any, Any], block: Block, note: Note, program: str, limit: int) -> None:
         with uncollected():
             from explorer.app.answering.engine import LocalEngine
+            from explorer.app.remote.tampering import Untouched
             from explorer.work import crumbs
-            from explorer.work.threads import leave_a_core
+            from explorer.work.threads import tune
 
-            share_arenas()
-            leave_a_core()
+            tune()
             self._engine = LocalEngine(import_module(program).cards())
         self._connection, self._note = connection, note
         self._sender, self._receiver = Sender(block), Receiver(block)
         self._running: dict[int, Iterator[object]] = {}
         self._frame: Frame | None = None
         self._said = 0.0
-        crumbs.listen(note.write)
+        self._untouched = Untouched()
+        self._changed = False
+        crumbs.listen(own(connection, note.write))
         keep_to(limit)
 
     def serve(self) -> None:
@@ -59,7 +61,11 @@ class Server:
                 return
             self._note.write("")
             self._said = time.monotonic()
-            self._reply(*self._answered(request))
+            reply = self._answered(request)
+            if not self._changed and (what := self._untouched.changed()):
+                self._changed = True
+                self._reply("changed", what)
+            self._reply(*reply)
 
     def _answered(self, request: tuple[Any, ...]) -> tuple[object, ...]:
         try:
@@ -73,6 +79,7 @@ class Server:
             return "failed", *relayed(error)
 
     def _reply(self, *reply: object) -> None:
+        end_fork(self._connection)
         self._connection.send_bytes(self._sender.packed(reply, keep=reply[0] == "done"))
 
     def _told(self, text: str, share: float) -> None:

@@ -6,7 +6,7 @@ import traceback
 
 from explorer.square.frame import Failure
 from explorer.state.state import State
-from explorer.work.places import INSTALLED
+from explorer.work.files.places import INSTALLED
 
 # modules whose exceptions are written for a person; in a wheel the packages are parts of equiscope
 OURS = ("equiscope",) if INSTALLED else ("equiscope", "explorer", "models", "widgets", "main", "__main__")
@@ -41,7 +41,7 @@ def is_kind(error: BaseException, name: str) -> bool:
 
 
 def failure_of(error: BaseException, state: State) -> Failure:
-    """Return what is said of an exception: a sentence, where it was if it knows, a traceback for the log."""
+    """Describe an exception: a sentence, the layer where it was raised if that is known, a traceback for the log."""
     return Failure(
         state,
         sentence(error),

@@ -51,9 +51,7 @@ class Runner:
         quiet: float = QUIET,
         tidy: Callable[[], None] = give_back,
     ) -> None:
-        self._start = start
-        self._deliver = deliver
-        self._clock = clock
+        self._start, self._deliver, self._clock = start, deliver, clock
         self._quiet, self._tidy = quiet, tidy
         self._asked = -math.inf  # when the last request came
         self._thread: threading.Thread | None = None
@@ -74,6 +72,7 @@ class Runner:
         self._idle = False  # whether it is one that nobody waits for
         self._untidy = False  # whether something was done since memory was given back
         self._announced = self._offered = False
+        self._failed = False  # what was answered last: its orbit would fail by the same, and say so a second time
         self._told = -math.inf  # when it was last said how far a request is
         # This belongs to the worker alone: what is still missing of the frame shown, the generator of the orbit
         # and the round it was made for.
@@ -224,7 +223,7 @@ class Runner:
             self._refine()
         elif self._catalogues is not None:
             self._illustrate(self._catalogues)
-        elif wanted is not None and not self._orbit_over:
+        elif wanted is not None and not (self._orbit_over or self._failed):
             self._advance(engine, wanted, turn)
         else:
             self._untidy = False
@@ -234,7 +233,7 @@ class Runner:
     def _wait(self) -> None:
         """Wait until there is something to do; the lock is held."""
         while not (self._closing or self._pending is not None or self._jobs or self._rest is not None):
-            more = not self._orbit_over or (self._catalogues is not None and self._latest is not None)
+            more = not (self._orbit_over or self._failed) or (self._catalogues is not None and self._latest is not None)
             left = self._asked + (self._quiet if more else RESTED) - self._clock()
             if (more or self._untidy) and left <= 0:
                 return
@@ -263,6 +262,7 @@ class Runner:
         with self._change:
             if self._mover is not None:
                 self._mover.answered(state)
+            self._failed = isinstance(answer, Failure)
             if answer is not None and self._latest is not None and self._latest.epoch == state.epoch:
                 self._say(answer)
             self._leave()
@@ -416,7 +416,7 @@ class Runner:
         return listening(told, lambda text: self._say(Printed(text)) if text else None)
 
     def _ended(self, end: Cancelled, state: State) -> Failure | None:
-        """Return what is said of work that was given up: nothing, but where the person has had it ended by force."""
+        """Return the message on cancelled work: none, unless the person has ended it by force."""
         with self._change:
             return Failure(state, end.told) if end.told and self._cancel else None
 

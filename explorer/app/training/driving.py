@@ -45,7 +45,7 @@ class Finished(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step of the optimizer: its number, how many epochs are over of how many (0: not known yet), the losses.
+    """One step of the optimizer: its number, the epochs done and planned (0: not known yet), the losses.
 
     Attributes:
         losses: "loss" and the parts it is made of.

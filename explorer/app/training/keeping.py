@@ -16,7 +16,7 @@ from torch import nn
 from explorer.app.command.doors import BadInput
 from explorer.app.command.writing import save_weights
 from explorer.app.training.driving import Drive
-from explorer.work.replacing import write_whole
+from explorer.work.files.replacing import write_whole
 from explorer.work.training.ring import NoRoom, Ring
 
 EVERY_S = 1.0

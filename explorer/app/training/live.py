@@ -156,7 +156,7 @@ class Live(Steers):
         drive.restore(sound)
         self._tell()
         self._say({"trouble": f"{sentence}. It stands at step {drive.step.step:,} again, the last kept one before it.",
-                   "back": drive.step.step, "kept": ring.steps})  # fmt: skip
+                   "back": drive.step.step, "epoch": drive.step.epoch, "kept": ring.steps})  # fmt: skip
         self._paused = True
         self._stand(drive)
         self._heed(drive)
@@ -222,7 +222,7 @@ class Live(Steers):
         drive.restore(self.keeper.ring.load(step))
         self._branch = step
         self._paused, self._single = True, False
-        self._say({"back": step, "losses": dict(drive.step.losses)})
+        self._say({"back": step, "epoch": drive.step.epoch})
         self._look(drive)
 
     # what is told ---------------------------------------------------------------------------------------------

@@ -45,7 +45,7 @@ def clock(seconds: float) -> str:
 
 
 class Bar:
-    """One line on the terminal that is drawn again and again; where it is no terminal, a line for each epoch."""
+    """A progress line that is redrawn in place on a terminal; anywhere else a line for each epoch."""
 
     def __init__(self, file: TextIO | None = None) -> None:
         self._file = file or sys.stderr

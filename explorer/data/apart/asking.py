@@ -16,7 +16,7 @@ from typing import Any
 
 from explorer.data.apart.bounds import MB, Bounds
 from explorer.data.apart.carrying import Refused, receive, send
-from explorer.data.checks import refusal
+from explorer.data.formats.checks import refusal
 from explorer.data.readers import ReadError, readers
 from explorer.declare.registry import plugged_in
 from explorer.work.processes.ending import end, memory

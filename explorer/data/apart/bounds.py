@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from dataclasses import dataclass
 
 from explorer.work.limits import MAX_ELEMENTS
+from explorer.work.processes.footprint import footprint
 
 MB = 2**20
 LIBRARIES = 1024 * MB  # addresses of libraries that are loaded for a format
@@ -51,25 +51,7 @@ class Bounds:
         lower(resource.RLIMIT_NOFILE, FILES)
         lower(resource.RLIMIT_CORE, 0)
         if sys.platform == "linux":
-            lower(resource.RLIMIT_AS, addresses() + self.memory + LIBRARIES)
-
-
-def addresses() -> int:
-    """Return the bytes of addresses that this process has taken, 0 where that is not known."""
-    return _statm(0)
-
-
-def resident() -> int:
-    """Return the bytes of memory that this process takes, 0 where that is not known."""
-    return _statm(1)
-
-
-def _statm(column: int) -> int:
-    try:
-        with open("/proc/self/statm", "rb") as file:
-            return int(file.read().split()[column]) * os.sysconf("SC_PAGE_SIZE")
-    except OSError:
-        return 0
+            lower(resource.RLIMIT_AS, footprint().addresses + self.memory + LIBRARIES)
 
 
 def watch_peak() -> None:

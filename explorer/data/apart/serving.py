@@ -7,9 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from explorer.data.apart.bounds import Bounds, peak, resident, watch_peak
+from explorer.data.apart.bounds import Bounds, peak, watch_peak
 from explorer.data.apart.carrying import receive, send
 from explorer.work.processes.birth import born
+from explorer.work.processes.footprint import footprint
 
 
 def main(words: list[str]) -> None:
@@ -25,7 +26,7 @@ def main(words: list[str]) -> None:
             (memory, seconds), what, path, *given = receive(connection)
         except (EOFError, OSError):
             return
-        before, began = resident(), time.process_time()
+        before, began = footprint().resident, time.process_time()
         watch_peak()
         Bounds(memory, seconds).apply()
         answer = _answered(what, path, given)

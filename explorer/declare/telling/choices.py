@@ -35,7 +35,7 @@ class Choice:
     several: bool = False
 
     def require(self, text: str) -> str:
-        """Return what is chosen; raise ValueError, with what there is, where it is none of the options."""
+        """Return the choice; raise ValueError, with the options, where it is none of them."""
         known = [value for value, _ in self.options]
         wrong = next((t for t in (text.split(",") if self.several else [text]) if t not in known), None)
         if wrong is not None:

@@ -90,6 +90,6 @@ def _unknown(text: str) -> ValueError:
     from explorer.declare.space import spaces
 
     examples = [example for space in reversed(spaces().values()) for example in space.examples]
-    examples = ["invariant", *examples, "pair scalar", "point regular(C4)"]
+    examples = ["invariant", *examples, "pair scalar"]
     *most, last = (repr(e) for e in most_alike(text, examples))
     return ValueError(f"unknown field type {text!r}; write something like {', '.join(most)} or {last}")

@@ -32,7 +32,7 @@ class Domain:
         space: name of the space whose inputs lie on it; "" where none do.
         batched: whether axis 0 counts samples; else a tensor holds one sample.
         placed: whether there are places for an element to move; else there is one value for the whole input.
-        counted: whether a person selects a place by its number, as a node or a step.
+        counted: whether a person selects a place by its number, as a node or a step; never of what has a batch.
         fibred: whether a finite group can mix the channels at a place (regular fields).
         remembers: whether what comes in from outside, as padding, counts like any other input. On other domains a
             layer that sees everything has no verdict where something was cut off.
@@ -117,7 +117,9 @@ class Domain:
         """
         if self.batched:
             v = self.spread(values)[0] if values.ndim > 1 else values
-            v = v.reshape(-1, 1, 1) if v.ndim < 2 else v[None] if v.ndim == 2 else v.flatten(0, -3)
+            if v.ndim == 2:  # places in a row: a line of one image for each channel
+                return v[None, :most], len(v)
+            v = v.reshape(-1, 1, 1) if v.ndim < 2 else v.flatten(0, -3)
             return v, len(v)
         v = self.places_first(values)
         total = v[:1].numel()
@@ -154,7 +156,7 @@ class Domain:
 
 @dataclass(frozen=True, slots=True)
 class Point(Domain):
-    """No domain left: one value per sample and channel (class scores, pooled vectors)."""
+    """A single place: one value per sample and channel, such as class scores and pooled vectors."""
 
     name = "point"
     placed = False
@@ -239,7 +241,7 @@ class Representation:
 
 @dataclass(frozen=True, slots=True)
 class Scalar(Representation):
-    """Every channel is a scalar field: the point group moves places, never mixes channels.
+    """A representation whose channels are scalar fields: the point group moves places and never mixes channels.
 
     `intensity` marks measured grey values (an input image): brightness acts on these alone.
     """

@@ -200,7 +200,7 @@ def _close(one: Tensor, other: Tensor) -> bool:
 def _certify(
     model: nn.Module, trace: Trace, slots: list[_Slot], elements: tuple[Element, ...], x: Inputs, before: Seen
 ) -> None:
-    """Find what layers behind a fault were made for: an exchange of what they are given that they keep a law under."""
+    """Find the exchange of input channels under which layers behind a fault keep a law: what they were made for."""
     by_layer: dict[str, dict[bool, _Slot]] = {}
     for slot in slots:
         by_layer.setdefault(slot.layer.name, {})[slot.given] = slot

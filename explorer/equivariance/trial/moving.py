@@ -112,7 +112,7 @@ def _kept(
     model: nn.Module, trace: Trace, layer: Layer, slot: _Slot, elements: Sequence[Element],
     fed: Mapping[str, tuple[Tensor, ...]],
 ) -> FieldType | None:  # fmt: skip
-    """Return the way of which a layer keeps the law, alone on moved inputs; None where it keeps none."""
+    """Return the action under which a layer alone keeps the law on moved inputs; None where it keeps none."""
     try:
         answers = [measure.local_answer(model, trace, layer, g, fed.get(layer.called, ())) for g in elements]
     except LayerError:

@@ -17,10 +17,15 @@ REMEMBERED = 16  # moved tensors; skip connections reach back a few layers
 
 
 class Remembered(Element):
-    """An element that acts once on each tensor: what one layer answers is what the next is fed."""
+    """An element that acts once on each tensor: what one layer answers is what the next is fed.
+
+    Attributes:
+        inert: whether it leaves the inputs as they are, whatever numbers they hold: it then counts as the identity.
+    """
 
     def __init__(self, element: Element) -> None:
         self.element = element
+        self.inert = False
         # the tensors are kept with what became of them: an id is only unique while they live
         self._acted: OrderedDict[tuple[int, FieldType], tuple[Tensor, Tensor]] = OrderedDict()
 
@@ -68,7 +73,7 @@ class Remembered(Element):
 
     @property
     def identity(self) -> bool:
-        return self.element.identity
+        return self.inert or self.element.identity
 
     def exact(self, field: FieldType, shape: tuple[int, ...]) -> bool:
         return self.element.exact(field, shape)

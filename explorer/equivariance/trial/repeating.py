@@ -40,7 +40,7 @@ class Repeats:
         return bool(self._answers) and all(bool(t.isfinite().all()) for t in self._answers[0])
 
     def unsteady(self) -> str:
-        """Return what is said of a network that does not repeat itself, having been measured meanwhile; "" else."""
+        """Return a sentence on a network whose answers vary from call to call; "" where they do not."""
         if not self._answers:
             return ""
         self._answers += [self._answer() for _ in range(CALLS)]

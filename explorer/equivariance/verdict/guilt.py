@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Protocol
 
 from explorer.network.tracing.layers import Layer, Trace
@@ -66,19 +66,23 @@ def _by_guess(layer: Layer, row: Finding) -> bool:
     return row.local is not None and not row.guessed and any(f is not None and f.guessed for f in layer.inputs)
 
 
-def unknown_before(trace: Trace, judged: Collection[str], name: str) -> list[str]:
-    """Return the layers before this one, after the last one that is known to hold, of which nothing is known.
+def unknown_before(
+    trace: Trace, judged: Collection[str], name: str, hearers: Callable[[Layer], Collection[str]]
+) -> list[str]:
+    """Return the layers before this one of which nothing is known, and that no layer hears of which holds.
 
     Args:
         judged: the layers that a verdict was given on.
+        hearers: a layer -> those of the judged ones that hear of it.
     """
-    found: list[str] = []
+    found: list[Layer] = []
     module = trace[name].module
     for layer in trace.layers:
         if layer.name == name:
             break
         if layer.name in judged:
-            found = []
+            # of another branch it tells nothing: what it never hears of may still be at fault
+            found = [one for one in found if layer.name not in hearers(one)]
         elif not module or not layer.module.startswith(module + "."):
-            found.append(layer.name)
-    return found
+            found.append(layer)
+    return [layer.name for layer in found]

@@ -6,7 +6,7 @@ import dataclasses
 import hashlib
 import math
 import platform
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -160,6 +160,7 @@ class Report:
             f"{'layer':<{width}}  {'field':<{wide}}  {'local':>8}  {'cumul.':>8}  {'attrib.':>8}  {'floor':>8}  "
             f"{'chance':>8}  {'of var.':>8}  verdict",
         ]
+        worst = False  # whether a figure is not the median
         for r in self.layers:
             curve = r.cumulative is None and r.resampled_cumulative is not None
             figures = (
@@ -168,6 +169,12 @@ class Report:
                 else (r.local, r.cumulative, r.attributed, r.floor, r.chance, r.share)
             )
             texts = [_figure(v) for v in figures]
+            if not curve and r.verdict == "broken":
+                for k, (middle, most, limit) in enumerate(
+                    ((r.local, r.local_max, r.local_tolerance), (r.cumulative, r.cumulative_max, r.tolerance))
+                ):
+                    if middle is not None and most is not None and middle <= limit < most:
+                        texts[k], worst = f"{f'^{most:.1e}':>8}", True
             if not curve and r.attributed is not None and r.attributed_within is not None:
                 texts[2] = f"{f'~{r.attributed:.0e}':>8}"
             mark = "?" if r.guessed else ""
@@ -179,12 +186,27 @@ class Report:
             lines.append(
                 "~: an estimate of the effect on the output; with 95 % confidence the exact one is 0.67 to 1.9 times it"
             )
+        if worst:
+            lines.append("^: the largest over the elements; under at least half of them there is no error")
         makes = all((own := self[n]).local_max is None or own.local_max > own.local_tolerance for n in self.guilty)
         where = "is made" if makes else "first shows"
         guilty = f"; the fault {where} in {', '.join(self.guilty)}" if self.guilty else ""
         lines += [f"verdict: {self.verdict}{guilty}", *(f"hint: {h}" for h in self.hints)]
         lines += [f"note: {w}" for w in self.warnings]
         return "\n".join(lines)
+
+
+def in_turn(reports: Sequence[Report], moved: Sequence[str]) -> Report:
+    """Return the report of a network on what elements move in turn: the first that is broken, else that has no law.
+
+    Args:
+        moved: the name of the argument that each report is of.
+    """
+    order = ("broken", "no law", "holds")
+    k = min(range(len(reports)), key=lambda k: order.index(reports[k].verdict))
+    told = ", ".join(f"{name}: {report.verdict}" for name, report in zip(moved, reports, strict=True))
+    note = f"{', then '.join(moved)} is moved while all else stays as it is ({told}); the table is that of {moved[k]}"
+    return dataclasses.replace(reports[k], warnings=(*reports[k].warnings, note))
 
 
 def _figure(value: float | None) -> str:

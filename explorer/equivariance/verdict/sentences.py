@@ -14,10 +14,11 @@ def listed(names: Sequence[str], most: int = 4) -> str:
     return ", ".join(names[:most]) + (", ..." if len(names) > most else "")
 
 
-def draws(random: Sequence[str], unsteady: Sequence[str]) -> str:
+def draws(random: Sequence[str], unsteady: Sequence[str], before: bool = False) -> str:
     """Say which layer draws random numbers, or "".
 
     Args:
+        before: what the first of them is given changes as well.
         random: the layers that another seed of torch changes.
         unsteady: those that change from run to run with the same seed.
     """
@@ -26,7 +27,8 @@ def draws(random: Sequence[str], unsteady: Sequence[str]) -> str:
             f"{unsteady[0]} gives another answer to the same input in every run, with the same seed of torch: it draws "
             "random numbers elsewhere or keeps a state between runs, and its errors include that"
         )
-    return f"{random[0]} draws random numbers in eval mode; every run was given the same seed" if random else ""
+    who = f"code before {random[0]}" if before and random else "".join(random[:1])
+    return f"{who} draws random numbers in eval mode; every run was given the same seed" if random else ""
 
 
 def between(row: LayerReport, trace: Trace, judged: Collection[str]) -> str:
@@ -68,6 +70,11 @@ def in_steps(step: int, coarsest: str, element: str, error: float | None) -> str
     """
     tested = f"tested in steps of {step}, those of the layer {coarsest}"
     return tested if error is None else f"{tested}; under {element} the error of the output is {error:.1e}"
+
+
+def in_coarser_steps(step: int) -> str:
+    """Say by which steps a law holds that is broken in those of the layers."""
+    return f"in steps of {step} the output does follow, to rounding: the network may work on windows or patches so wide"
 
 
 def same_answer(name: str, several: bool) -> str:

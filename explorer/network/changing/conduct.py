@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 import torch
 from torch import Tensor, nn
+from torch._subclasses.fake_tensor import FakeTensor
+from torch.nn.parameter import is_lazy
 
 from explorer.network.tracing.layers import LayerError
 from explorer.network.tracing.running import all_tensors_in, tensors_in
@@ -19,6 +21,8 @@ def unusual(value: Tensor) -> str:
     """Return what a tensor is that nothing can be measured on, and what to do; "" of one that is as usual."""
     if value.is_meta:
         return "a tensor on the meta device, which holds no values: make the network on a real device"
+    if isinstance(value, FakeTensor):
+        return "a fake tensor, which holds no values: leave the FakeTensorMode"
     if value.is_nested:
         return "a nested tensor: pad it with torch.nested.to_padded_tensor"
     if value.layout != torch.strided:
@@ -52,19 +56,31 @@ def left_out(result: object) -> tuple[str, ...]:
 def unmeasured(value: Tensor) -> str:
     """Return why nothing can be compared of a tensor that a network answers, in a clause; "" where it can be."""
     if not value.is_floating_point():
-        return f"holds {str(value.dtype).removeprefix('torch.')} values, and only real numbers can be compared"
+        kind = str(value.dtype).removeprefix("torch.")
+        return f"holds {kind} values, and only real numbers can be compared: return the scores that they are chosen by"
     return "" if value.numel() else f"has the shape {tuple(value.shape)}, which holds no values"
 
 
 def require_values(model: nn.Module) -> None:
-    """Raise LayerError for a network with a parameter or buffer on the meta device; `.where` names the tensor."""
+    """Raise LayerError for a network with a parameter or buffer that holds no values; `.where` names the tensor."""
     tensors = (*model.named_parameters(), *model.named_buffers())
+    if told := unmade(model):
+        raise LayerError(told.partition(" ")[0], told)
     if name := next((name for name, value in tensors if value.is_meta), ""):
         raise LayerError(
             name,
             f"{name} is on the meta device and holds no values; model.to_empty(device='cpu') gives it some, and "
             "load_state_dict the right ones",
         )
+
+
+def unmade(model: nn.Module) -> str:
+    """Say which layer is lazy and has met no data yet, and what to do; "" where none is."""
+    lazy = next((n for n, p in (*model.named_parameters(), *model.named_buffers()) if is_lazy(p)), "")
+    return lazy and (
+        f"{lazy} has no shape yet, as its layer is lazy and has met no data: call the network once where it is made, "
+        "as in net(torch.zeros(1, 3, 32, 32))"
+    )
 
 
 def varies(answers: Sequence[Sequence[Tensor]], tolerance: float) -> tuple[str, bool]:

@@ -12,6 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 from torch.nn import functional as F
+from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.overrides import TorchFunctionMode
 
 _TRANSPOSED: dict[Any, Callable[..., Tensor]] = {
@@ -26,7 +27,8 @@ _NORM = ("input", "running_mean", "running_var", "weight", "bias", "training", "
 class Plainly(TorchFunctionMode):
     """Compute what parameters and buffers convolve and normalise, within, as functions of the signal alone.
 
-    The values of a convolution are the same; those of a normalisation differ by rounding.
+    The values of a convolution are the same; those of a normalisation differ by rounding, and so do those of attention
+    where the derivative is a forward-mode one.
 
     Args:
         forwards: the derivative is a forward-mode one.
@@ -49,6 +51,9 @@ class Plainly(TorchFunctionMode):
             x, mean, variance, weight, bias = (given[name] for name in _NORM[:5])
             if not given["training"] and mean is not None and self._along(x, mean, variance, weight, bias):
                 return _normalised(x, mean, variance, weight, bias, given["eps"])
+        elif func is F.scaled_dot_product_attention and self.forwards:
+            with sdpa_kernel(SDPBackend.MATH):  # fused ones have no forward-mode derivative
+                return func(*args, **kwargs)
         return func(*args, **kwargs)
 
     def _along(self, x: Tensor, *own: Tensor | None) -> bool:

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from explorer.network.changing.conduct import require_values
-from explorer.network.changing.copying import copied_module
+from explorer.network.changing.copying import duplicate
 from explorer.network.opening.scripts import Script
 
 _COMPLEX = {torch.float64: torch.complex128, torch.float32: torch.complex64, torch.float16: torch.complex32}
@@ -26,10 +26,7 @@ def copied(model: nn.Module) -> nn.Module:
             "was made from, and load its weights with load_state_dict"
         )
     require_values(model)
-    # a tensor that a network has computed and kept, as weight_norm does, is no leaf: copy its numbers
-    held = (v for m in model.modules() for v in (*vars(m).values(), *m._buffers.values()))
-    kept = [v for v in held if isinstance(v, Tensor) and not v.is_leaf]
-    found = copied_module(model, {id(v): v.detach().clone() for v in kept})
+    found = duplicate(model)
     for name, module in list(found.named_modules()):
         if (inside := _eager(module)) is not module:
             found.set_submodule(name, inside)

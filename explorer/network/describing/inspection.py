@@ -228,7 +228,7 @@ class _Recorder:
 
 
 def _unlike(model: nn.Module, given: object) -> str:
-    """Return in brackets of which precision a network and what it is given are, where they differ."""
+    """Return the precisions of a network and of its input, in brackets, where they differ."""
     own, other = (
         sorted({str(t.dtype).removeprefix("torch.") for t in tensors if t.is_floating_point()})
         for tensors in (model.parameters(), all_tensors_in(tree_leaves(given)))

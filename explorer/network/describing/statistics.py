@@ -133,3 +133,11 @@ def first_strange(found: Mapping[str, Statistics], fed: Mapping[str, Sequence[Te
 def strange_layer(values: Mapping[str, Tensor]) -> str:
     """Return the first layer, in the order of execution, that has a value that is not finite; "" where none has."""
     return next((n for n, v in values.items() if not torch.isfinite(v).all()), "")
+
+
+def first_nan(before: Mapping[str, Tensor], after: Mapping[str, Tensor]) -> str:
+    """Return the first layer, in the order of execution, that has NaN now and was finite; "" where there is none.
+
+    Infinite values alone may be meant: scores of masked pairs are.
+    """
+    return next((n for n, v in before.items() if v.isfinite().all() and after[n].isnan().any()), "")

@@ -42,7 +42,7 @@ def named(data: object, model: nn.Module) -> Named | None:
             return network(given) if alone else network(**given)
     elif not isinstance(data, nn.Module | type) and callable(to_dict := getattr(data, "to_dict", None)):
         items = to_dict()
-        needed = _needed(model)
+        needed = needed_arguments(model)
         apart = len(needed) > 1 and set(needed) <= set(items)
 
         def call(network: nn.Module, names: Sequence[str], tensors: Sequence[Tensor]) -> Any:
@@ -72,7 +72,7 @@ class ByName:
         items = dict(zip(self.names, given, strict=True))
         if _takes(network, items):
             return network(**items)
-        return network(*given) if len(_needed(network)) == len(given) > 1 else network(items)
+        return network(*given) if len(needed_arguments(network)) == len(given) > 1 else network(items)
 
 
 def _takes(model: nn.Module, items: Mapping[str, Any]) -> bool:
@@ -84,11 +84,17 @@ def _takes(model: nn.Module, items: Mapping[str, Any]) -> bool:
     return True
 
 
-def _needed(model: nn.Module) -> tuple[str, ...]:
+def needed_arguments(model: nn.Module) -> tuple[str, ...]:
     """Return the arguments of a forward that have no default."""
     varied = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     parameters = inspect.signature(model.forward).parameters.values()
     return tuple(p.name for p in parameters if p.default is p.empty and p.kind not in varied)
+
+
+def only_by_name(model: nn.Module) -> bool:
+    """Say whether an argument of a forward can only be given by name, and must be."""
+    parameters = inspect.signature(model.forward).parameters.values()
+    return any(p.kind is p.KEYWORD_ONLY and p.default is p.empty for p in parameters)
 
 
 def require_call(model: nn.Module, count: int) -> None:
@@ -96,7 +102,7 @@ def require_call(model: nn.Module, count: int) -> None:
     try:
         inspect.signature(model.forward).bind(*range(count))
     except TypeError as error:
-        names = ", ".join(f"{name!r}: ..." for name in _needed(model)) or "..."
+        names = ", ".join(f"{name!r}: ..." for name in needed_arguments(model)) or "..."
         raise ValueError(
             f"the network is not called with {count} tensor(s) in their order ({error}); give them by name, {{{names}}}"
         ) from None

@@ -12,7 +12,7 @@ from explorer.declare.space import Space, kinds, space_of_kind, spaces
 from explorer.declare.states.model_name import beside
 from explorer.declare.telling.asking import Declared, declared_from
 from explorer.network.input.recognise import Recognised
-from explorer.work.replacing import write_whole
+from explorer.work.files.replacing import write_whole
 
 VERSION = 1
 LARGEST = 2**20  # bytes

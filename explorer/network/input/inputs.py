@@ -34,6 +34,8 @@ class Inputs:
         remake: makes the same arguments anew from (these inputs, positions, faces, axes or None), for what bends or
             remeshes a surface: lengths, angles and patches follow from it. None where nothing can be made anew.
         call: (network, arguments) -> its answer, where they are not given one by one in their order.
+        turns: the same arguments once more for each further thing that elements move by itself, such as a second set,
+            with that first.
     """
 
     values: tuple[Tensor, ...]
@@ -42,6 +44,7 @@ class Inputs:
     aside: int = 0
     remake: Callable[[Inputs, Tensor, Tensor, Tensor | None], Inputs] | None = None
     call: Callable[[nn.Module, tuple[Tensor, ...]], Any] | None = None
+    turns: tuple[Inputs, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse what would fail far from here.
@@ -84,6 +87,11 @@ class Inputs:
     def places(self) -> int:
         """Return how many places x has, where it is no batch."""
         return len(self.field.domain.places_first(self.x))
+
+    @property
+    def numbered(self) -> int:
+        """Return how many places a person can name by their number; 0 where they have none."""
+        return 0 if self.batched else self.places
 
     def get(self, name: str) -> Tensor | None:
         """Return the tensor called `name`, or None."""

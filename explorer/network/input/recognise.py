@@ -53,7 +53,7 @@ class Recognised:
         return found
 
     def required(self) -> tuple[str, ...]:
-        """Return the arguments of its forward that have no default; of what a function makes as well."""
+        """Return the arguments of its forward that have no default, also where a function makes the network."""
         varied = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
         return tuple(p.name for p in self._parameters() if p.default is p.empty and p.kind not in varied)
 

@@ -34,6 +34,7 @@ _NAMES = {
     "velocity": ("vel", "velocity", "velocities", "v"),
     "charge": ("charge", "charges", "q"),
     "batch": ("batch", "batch_index", "batch_idx"),
+    "mask": ("mask", "node_mask", "key_padding_mask", "padding_mask", "valid"),
 }
 
 

@@ -56,7 +56,7 @@ def said_of(program: ExportedProgram) -> ModuleType:
 
 
 def _inputs(program: ExportedProgram) -> Iterator[tuple[str, tuple[int | None, ...], torch.dtype]]:
-    """Yield (name, shape, dtype) of what the program is called with; None for a size that may be any."""
+    """Yield (name, shape, dtype) of each argument of the program; None stands for any size."""
     wanted = {s.arg.name for s in program.graph_signature.input_specs if s.kind == InputKind.USER_INPUT}
     for node in program.graph.nodes:
         value = node.meta.get("val")

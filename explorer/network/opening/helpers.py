@@ -8,7 +8,7 @@ import traceback
 from pathlib import Path
 from types import ModuleType
 
-from explorer.work.places import ROOT
+from explorer.work.files.places import ROOT
 
 _OURS = tuple(str(ROOT / room) + "/" for room in ("explorer", "models", "widgets"))
 

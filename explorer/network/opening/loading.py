@@ -7,7 +7,6 @@ A Python file is code: it runs only with `trust`. Weights are read as safetensor
 from __future__ import annotations
 
 import ast
-import copy
 import hashlib
 import importlib.util
 import inspect
@@ -38,6 +37,8 @@ from explorer.declare.states.model_name import (
     split_name,
 )
 from explorer.declare.telling.asking import Declared, parse_declared
+from explorer.network.changing.conduct import unmade
+from explorer.network.changing.copying import duplicate
 from explorer.network.describing.source_lines import TEXT
 from explorer.network.input.declared import Taken, remembered_inputs, taken
 from explorer.network.input.recognise import Recognised
@@ -51,7 +52,7 @@ from explorer.network.opening.refusals import ModelError, Unknown, Untrusted
 from explorer.network.opening.stored_weights import WEIGHTS, load_weights
 from explorer.network.opening.way import ways
 from explorer.network.tracing.layers import named_error
-from explorer.work.places import at_home
+from explorer.work.files.places import at_home
 
 
 def find_card(name: str, cards: Mapping[str, Card], trust: bool | Trust = False) -> Card:
@@ -178,7 +179,7 @@ def found_in(path: Path, attribute: str, trust: bool | Trust) -> tuple[ModuleTyp
 def recognised(
     module: ModuleType, made: object, path: Path, attribute: str, arguments: str | None = None
 ) -> tuple[Recognised, Callable[..., nn.Module]]:
-    """Return what a Python file defines as a network of which is to be found out what it takes, and what makes it.
+    """Return a network that a Python file defines, with its maker, before its input is recognised.
 
     Raises:
         ModelError: it makes no network.
@@ -239,7 +240,7 @@ def _declared(card: Card, said: str) -> Card:
 
 def copied_each_time(network: nn.Module) -> Callable[..., nn.Module]:
     """Return what makes a network that was loaded, anew each time."""
-    return lambda **_: copy.deepcopy(network)
+    return lambda **_: duplicate(network)
 
 
 def _executed(path: Path) -> ModuleType:
@@ -335,6 +336,8 @@ def built(name: str, build: Callable[[], nn.Module]) -> nn.Module:
             model = build()
         if inside := _itself(model):
             raise ModelError(name, f"{name} contains itself, as {inside}: a network is a tree of layers")
+        if told := unmade(model):
+            raise ModelError(name, f"{name}: {told}")
         return model
     except (ModelError, KeyboardInterrupt, torch.OutOfMemoryError):
         raise

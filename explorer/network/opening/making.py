@@ -10,6 +10,7 @@ from typing import Any
 
 from torch import nn
 
+from explorer.network.changing.copying import duplicate
 from explorer.network.opening.refusals import ModelError
 
 MOST = 6  # arguments that a sentence names
@@ -29,7 +30,7 @@ def maker(made: object, attribute: str, where: str, arguments: str | None) -> Ca
     if isinstance(made, nn.Module):
         if arguments:
             raise ModelError(where, f"{attribute} in {where} is a network already, and takes no arguments here")
-        return lambda **_: copy.deepcopy(made)
+        return lambda **_: duplicate(made)
     if not callable(made):
         kind = type(made).__name__
         raise ModelError(

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from explorer.network.opening.files.contents import FileError
 from explorer.network.opening.files.looking import contents
 from explorer.network.opening.refusals import Misfit, ModelError
-from explorer.work.places import RESOURCES
+from explorer.work.files.places import RESOURCES
 
 WEIGHTS = RESOURCES / "weights"
 

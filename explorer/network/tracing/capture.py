@@ -156,7 +156,7 @@ def capture(
 
 
 class _Enough(BaseException):
-    """All that is watched has been seen: no handler of a network's own is meant."""
+    """Signal that every watched layer has been seen. A network's own handlers must not catch it."""
 
 
 Named = dict[int, list[tuple[str, int]]]  # {call: [(layer, which tensor of the result it is)]}

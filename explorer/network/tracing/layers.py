@@ -24,6 +24,10 @@ class LayerError(RuntimeError):
         self.where = where
 
 
+class NotFiniteError(LayerError):
+    """A layer gave NaN or infinity on the moved data, and finite values before."""
+
+
 @dataclass(frozen=True, slots=True)
 class Layer:
     """One call of one module, as seen in the trace.

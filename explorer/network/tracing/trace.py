@@ -299,7 +299,7 @@ class _Recorder:
             self._rest(self.layers[-1], result, part)
 
     def _rest(self, first: Layer, result: Any, known: int, own: bool = True) -> None:
-        """Add the tensors after the first one of what a module returned, where no layer inside has made them."""
+        """Add the further tensors that a module returned, unless a layer inside of it has made them."""
         for part, out in enumerate(tensors_in(result)):
             if part == known or out.ndim < 1 or not out.is_floating_point() or not (own or out.numel()):
                 continue

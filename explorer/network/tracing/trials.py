@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import inspect
+import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stderr
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,8 +26,13 @@ _HOOKS = ("_forward_hooks", "_forward_pre_hooks")
 @contextmanager
 def untouched(module: nn.Module) -> Iterator[None]:
     """Run a module in eval mode, without gradients and hooks; it and the random state are as before afterwards."""
-    saved = [(m, dict(vars(m)), dict(m._buffers)) for m in module.modules()]
+    scripts = [(m, m.training) for m in module.modules() if isinstance(m, torch.jit.ScriptModule)]
+    # what a script is made of lies outside of Python
+    saved = [
+        (m, dict(vars(m)), dict(m._buffers)) for m in module.modules() if not isinstance(m, torch.jit.ScriptModule)
+    ]
     tensors = [t for _, own, buffers in saved for t in (*own.values(), *buffers.values()) if isinstance(t, Tensor)]
+    tensors += [t for m, _ in scripts for t in m.buffers()]
     copies = [(t, t.clone(), t._version) for t in tensors if not t.is_inference()]
     rng = torch.get_rng_state()
     cuda_rng = torch.cuda.get_rng_state_all() if torch.cuda.is_available() else []
@@ -34,9 +40,13 @@ def untouched(module: nn.Module) -> Iterator[None]:
         for m, own, _ in saved:
             # the mappings of hooks are put aside, not emptied: who holds a handle on a hook can still remove it
             vars(m).update({name: type(own[name])() for name in _HOOKS if name in own}, training=False)
+        for script, _ in scripts:
+            script.eval()
         with torch.no_grad():
             yield
     finally:
+        for script, was in scripts:
+            script.train(was)
         for m, own, buffers in saved:
             vars(m).clear()
             vars(m).update(own)
@@ -58,7 +68,8 @@ def answer_of(
     """Return the first tensor that a network gives for tensors, in its own type; None where it does not run."""
     weight = next((p for p in network.parameters() if p.is_floating_point()), torch.zeros(()))
     given = [v.to(weight) if v.is_floating_point() else v.to(weight.device) for v in given]
-    with untouched(network):
+    # torch.fx prints where its code has failed, beside what it raises
+    with untouched(network), redirect_stderr(io.StringIO()):
         try:
             torch.manual_seed(0)
             answer = network(*given) if call is None else call(network, tuple(given))
@@ -183,7 +194,7 @@ def sizes(model: nn.Module, names: Mapping[nn.Module, str], inputs: Inputs, infe
         if (other := inference.resized(inputs)) is None:
             return {}
         handles = [m.register_forward_hook(leave, with_kwargs=True) for m in names]
-        with evaluating(model), torch.no_grad(), watching(model, arisen) as finish:
+        with evaluating(model), torch.no_grad(), redirect_stderr(io.StringIO()), watching(model, arisen) as finish:
             other.run(model, clone=True)
             finish()
     except torch.OutOfMemoryError:

@@ -51,6 +51,13 @@ class Nodes(Numbered):
 
 
 @dataclass(frozen=True, slots=True)
+class Pairwise(Nodes):
+    """Ordered pairs of nodes on two axes that follow each other, channels behind them: (nodes, nodes, channels)."""
+
+    name = "pairwise"
+
+
+@dataclass(frozen=True, slots=True)
 class Edges(Numbered):
     """The listed edges of a graph, each direction its own entry."""
 

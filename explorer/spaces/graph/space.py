@@ -10,7 +10,7 @@ from explorer.declare.space import Domains, Inference, Kind, Representations, Sc
 from explorer.declare.telling.asking import Declared, Question
 from explorer.declare.types.written import Written, bare
 from explorer.network.input.ways import QUESTIONS
-from explorer.spaces.graph.fields import Edges, Graphs, NodeIndex, Nodes, numbered
+from explorer.spaces.graph.fields import Edges, Graphs, NodeIndex, Nodes, Pairwise, numbered
 from explorer.spaces.graph.network.form import AXES, DRAWN, FEATURES, SIGNALS, GraphInput
 
 if TYPE_CHECKING:
@@ -48,7 +48,12 @@ class GraphSpace(Space):
         ),
     )  # fmt: skip
     rank = 20
-    domains: ClassVar[Domains] = {"node": numbered(Nodes), "edge": numbered(Edges), "graph": bare(Graphs())}
+    domains: ClassVar[Domains] = {
+        "node": numbered(Nodes),
+        "pairwise": numbered(Pairwise),
+        "edge": numbered(Edges),
+        "graph": bare(Graphs()),
+    }
     representations: ClassVar[Representations] = {
         "index": Written(
             lambda _: NodeIndex(), ("edge", "face"),
@@ -70,6 +75,7 @@ class GraphSpace(Space):
         ),
         Question("channels", "Channels of x", "The width of x at a node; any takes what the data have.", "whole"),
         Question("edge_channels", "Channels of edge_attr", "The width of edge_attr, where it is asked for.", "whole"),
+        Question("other_channels", "Channels of other", "The width of the second set, where there is one.", "whole"),
         Question(
             "features", "Made of", "What x is made of where the data have no attributes of that width.", "choice",
             FEATURES,
@@ -86,7 +92,7 @@ class GraphSpace(Space):
             return graph_sample_text(text, seed)
         if not text.startswith("smiles:"):
             return None
-        from explorer.spaces.graph.readers.smiles import smiles_sample
+        from explorer.spaces.graph.readers.molecules.smiles import smiles_sample
 
         return smiles_sample(text)
 
@@ -112,21 +118,33 @@ class GraphSpace(Space):
 
     def inputs(self, sample: Sample, form: Form, device: torch.device, dtype: torch.dtype) -> Inputs:
         from explorer.network.input.inputs import from_signals
-        from explorer.spaces.graph.network.attempts import laid
+        from explorer.spaces.graph.network.attempts import axis_of, laid
+        from explorer.spaces.graph.network.members import with_turn
 
         assert isinstance(form, GraphInput)
         held = form.held
         made = replace(from_signals(sample, held, device, dtype), call=form.way.call(held))
-        if form.axes == AXES[0]:
+        if form.axes == AXES[0] and "other" not in held:
             return made
         values = tuple(laid(v, form.axes, name) for name, v in zip(held, made.values, strict=True))
-        field = replace(made.field, domain=Nodes(form.axes.index("N")))
-        return replace(made, values=values, fields=(field, *made.fields[1:]) if held[0] != "adjacency" else made.fields)
+        fields = tuple(
+            replace(f, domain=Nodes(axis_of(form.axes, name))) if type(f.domain) is Nodes else f
+            for name, f in zip(held, made.fields, strict=True)
+        )
+        return with_turn(replace(made, values=values, fields=fields), form.axes)
 
     def attempts(self, network: nn.Module, kind: str) -> Iterator[Form]:
         from explorer.spaces.graph.network.attempts import set_inputs
 
         return set_inputs(network) if kind == "set" else iter(())
+
+    def readings(self, network: nn.Module, form: Form) -> Iterator[Form]:
+        from explorer.spaces.graph.network.attempts import other_axes
+
+        assert isinstance(form, GraphInput)
+        widths = form.channels or 1, form.other_channels or form.edge_channels or 1
+        for axes in other_axes(network, form.way, form.axes, widths, AXES[:3]):
+            yield replace(form, axes=axes)
 
     def declared(self, said: Declared) -> Form:
         form = super().declared(said)
@@ -144,21 +162,27 @@ class GraphSpace(Space):
     def reads(self, data: Tensor | Sequence[object]) -> str:
         from torch import Tensor
 
-        if isinstance(data, Tensor) or not data or not all(isinstance(v, Tensor) and v.ndim < 4 for v in data):
+        if isinstance(data, Tensor):
+            return f"a tensor of shape {tuple(data.shape)} alone is taken for" if 0 < data.ndim < 4 else ""
+        if not data or not all(isinstance(v, Tensor) and v.ndim < 4 for v in data):
             return ""
         return f"a {type(data).__name__} of tensors is taken for"
 
     def given(self, data: Tensor | Sequence[object], seed: int) -> Inputs:
         from torch import Tensor
 
-        from explorer.spaces.graph.network.inputs import ordered_graph
+        from explorer.spaces.graph.network.inputs import ordered_graph, unsettled_set, with_edges
 
-        return ordered_graph([v for v in data if isinstance(v, Tensor)])
+        values = [data] if isinstance(data, Tensor) else [v for v in data if isinstance(v, Tensor)]
+        return ordered_graph(values) if with_edges(values) else unsettled_set(values)
 
     def named(self, tensors: Mapping[str, Tensor]) -> tuple[tuple[str, ...], Inputs] | None:
-        from explorer.spaces.graph.network.inputs import named_graph
+        from explorer.spaces.graph.network.inputs import named_graph, unsettled_set, with_edges
 
-        return named_graph(tensors)
+        values = tuple(tensors.values())
+        if with_edges(values) or not all(v.ndim < 4 for v in values):
+            return named_graph(tensors)
+        return tuple(tensors), unsettled_set(values, tuple(tensors))
 
     def settled(self, inputs: Inputs, model: nn.Module) -> Inputs:
         from explorer.spaces.graph.network.nodes_or_edges import settled

@@ -24,7 +24,7 @@ Rows = tuple[tuple[float, ...], ...]
 
 @dataclass(frozen=True, slots=True)
 class Fibre(Representation):
-    """All channels together, mixed by one matrix for each point-group element.
+    """A representation on all channels together: one matrix for each point-group element.
 
     Attributes:
         label: as its author wrote it.

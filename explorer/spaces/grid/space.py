@@ -53,7 +53,10 @@ class GridSpace(Space):
     domains: ClassVar[Domains] = {
         "grid": parse_grid, "token": parse_tokens, "pixel": parse_pixels, "token-pair": parse_token_pairs,
     }  # fmt: skip
-    examples = ("grid scalar", "grid regular(D4)", "grid scalar /2")
+    examples = (
+        "grid scalar", "grid scalar /2", "point regular(C4)", "grid regular(C4)", "grid regular(D4)",
+        "grid regular(D4) /2",
+    )  # fmt: skip
     orbits = ("rotate",)
     scenes = (
         Scene("window", "d4-cnn", "rotate:90", "digit-3"),

@@ -25,7 +25,7 @@ def mesh_sample(
     source: str = "",
     notes: tuple[str, ...] = (),
 ) -> Sample:
-    """Wrap a triangle mesh; that it is a surface is the business of `explorer.spaces.mesh.surface.repair`.
+    """Wrap a triangle mesh, without checking that it is a surface (`explorer.spaces.mesh.surface.repair` does).
 
     Args:
         vertices: (vertices, 3) positions.

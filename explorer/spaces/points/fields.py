@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from explorer.declare.types.fields import Acting, FieldType, Representation, Scalar
@@ -89,13 +89,15 @@ class Arrows(Representation):
     parity: str = "o"
 
     def __str__(self) -> str:
-        return f"{'vectors' if self.parity == 'o' else 'pseudo-vectors'} on axis {self.axis}"
+        return f"{'vectors' if self.parity == 'o' else 'pseudo-vectors'} (x, y, z on axis {self.axis})"
 
     def acted(self, element: Acting, values: Tensor, field: FieldType) -> Tensor:
-        last = values.movedim(self.axis, -1)
-        flat = last.reshape(-1, 3)
-        turned = element.act(flat, FieldType(Particles(), Irreps(((1, 1, self.parity),)))).view(last.shape)
-        return turned.movedim(-1, self.axis)
+        # what renumbers points finds them on their axis, which is one less where the components have left before it
+        domain = field.domain
+        if isinstance(domain, Nodes) and self.axis < domain.axis:
+            domain = replace(domain, axis=domain.axis - 1)
+        moved = element.act(values.movedim(self.axis, -1), FieldType(domain, Irreps(((1, 1, self.parity),))))
+        return moved.movedim(-1, self.axis)
 
 
 def irreps(text: str) -> Irreps:

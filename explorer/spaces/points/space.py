@@ -13,12 +13,12 @@ from explorer.spaces.points.fields import TERM, Coordinates, Particles, irreps
 from explorer.spaces.points.network.form import AXES, EDGES, FEATURES, SIGNALS, PointsInput
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
     import numpy as np
     import torch
     from numpy.typing import NDArray
-    from torch import nn
+    from torch import Tensor, nn
 
     from explorer.data.samples import Sample
     from explorer.declare.card import Form
@@ -108,6 +108,34 @@ class PointsSpace(Space):
         from explorer.spaces.points.network.recognise import attempts
 
         return attempts(network)
+
+    def readings(self, network: nn.Module, form: Form) -> Iterator[Form]:
+        from explorer.spaces.points.network.recognise import other_readings
+
+        assert isinstance(form, PointsInput)
+        return other_readings(network, form)
+
+    def reads(self, data: Tensor | Sequence[object]) -> str:
+        from torch import Tensor
+
+        places = isinstance(data, Tensor) and data.ndim in (2, 3) and data.is_floating_point() and 3 in data.shape
+        return f"a tensor of shape {tuple(data.shape)} alone is taken for" if places else ""
+
+    def given(self, data: Tensor | Sequence[object], seed: int) -> Inputs:
+        from explorer.spaces.points.network.inputs import unsettled_points
+
+        return unsettled_points({"position": data})
+
+    def named(self, tensors: Mapping[str, Tensor]) -> tuple[tuple[str, ...], Inputs] | None:
+        from explorer.spaces.points.network.inputs import unsettled_points
+
+        made = unsettled_points(tensors)
+        return None if made is None else (tuple(tensors), made)
+
+    def settled(self, inputs: Inputs, model: nn.Module) -> Inputs:
+        from explorer.spaces.points.network.inputs import settled_points
+
+        return settled_points(inputs, model)
 
     def inference(self, inputs: Inputs) -> Inference:
         from explorer.spaces.points.network.inference import PointsInference

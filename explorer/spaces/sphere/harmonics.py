@@ -7,11 +7,11 @@ D(g) f. Wigner matrices are solved from the harmonics: those of e3nn have the di
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 import numpy as np
 import torch
 from torch import Tensor
+
+from explorer.work.budget import budgeted
 
 
 def on_sphere(degree: int, points: Tensor) -> Tensor:
@@ -28,7 +28,7 @@ def _factor(degree: int) -> Tensor:
     return torch.full((2 * degree + 1,), float(np.sqrt((2 * degree + 1) / (4 * np.pi))), dtype=torch.float64)
 
 
-@lru_cache(maxsize=512)
+@budgeted
 def wigner(degree: int, linear: tuple[float, ...]) -> Tensor:
     """Return D of one degree for a rotation given row by row, (2 l + 1, 2 l + 1), float64.
 
@@ -43,7 +43,7 @@ def wigner(degree: int, linear: tuple[float, ...]) -> Tensor:
     return solved
 
 
-@lru_cache(maxsize=16)
+@budgeted
 def sphere_grid(degree: int) -> tuple[Tensor, Tensor]:
     """Return points (n, 3) and weights (n,) whose sum is the integral of every function up to that degree."""
     heights, weights = np.polynomial.legendre.leggauss(degree // 2 + 1)
@@ -57,7 +57,7 @@ def sphere_grid(degree: int) -> tuple[Tensor, Tensor]:
     return torch.from_numpy(points.reshape(-1, 3).copy()), torch.from_numpy(per.reshape(-1).copy())
 
 
-@lru_cache(maxsize=8)
+@budgeted
 def rotation_grid(degree: int, whole: int) -> tuple[Tensor, Tensor]:
     """Return D of all degrees up to `degree` at rotations, (n, coefficients), and weights (n,) that sum to one.
 
@@ -80,7 +80,7 @@ def _turn(angle: float, axis: int) -> tuple[float, ...]:
     return (1.0, 0.0, 0.0, 0.0, c, -s, 0.0, s, c) if axis == 0 else (c, 0.0, s, 0.0, 1.0, 0.0, -s, 0.0, c)
 
 
-@lru_cache(maxsize=16)
+@budgeted
 def map_points(rows: int) -> Tensor:
     """Return the points of an equirectangular picture, (rows * 2 rows, 3): the north pole, +y, at the top."""
     polar = np.pi * (np.arange(rows) + 0.5) / rows
@@ -90,7 +90,7 @@ def map_points(rows: int) -> Tensor:
     return torch.from_numpy(points.reshape(-1, 3).copy())
 
 
-@lru_cache(maxsize=16)
+@budgeted
 def map_basis(degree: int, rows: int) -> Tensor:
     """Return the harmonics at the points of a picture, (pixels, coefficients)."""
     return on_sphere(degree, map_points(rows))

@@ -57,6 +57,11 @@ class VolumeSpace(Space):
         ),
     )  # fmt: skip
 
+    def sample_of(self, text: str, seed: int) -> Sample | None:
+        from explorer.spaces.volume.samples.fillings import filled
+
+        return filled(text, seed)
+
     def fit(self, sample: Sample, form: Form) -> Sample:
         from explorer.spaces.volume.network.fit import fit_volume
 

@@ -41,18 +41,24 @@ def _everywhere(p: Prepared, element: Element) -> bool:
 
 def _near(steps: tuple[Step, ...]) -> Iterator[tuple[Step, ...]]:
     """Yield chains of the same transforms, the nearest first."""
-    params = [param for step in steps for param in transforms()[step.name].params]
-    values = [value for step in steps for value in step.values]
-    choices = [_candidates(param, value) for param, value in zip(params, values, strict=True)]
+    choices: list[list[tuple[float, tuple[float, ...]]]] = []  # of what is chosen together: how far, and the values
+    for step in steps:
+        transform = transforms()[step.name]
+        if transform.near is None:
+            pairs = zip(transform.params, step.values, strict=True)
+            choices += [[(cost, (other,)) for cost, other in _candidates(param, value)] for param, value in pairs]
+        else:
+            found = transform.near(*step.values)
+            choices.append([(k / max(1, len(found)), values) for k, values in enumerate(found)])
     while math.prod(map(len, choices)) > 20 * MOST:
         choices[max(range(len(choices)), key=lambda k: len(choices[k]))].pop()
     for picked in sorted(itertools.product(*choices), key=lambda one: sum(cost for cost, _ in one)):
-        left = iter(value for _, value in picked)
+        left = iter(value for _, values in picked for value in values)
         yield tuple(Step(step.name, tuple(next(left) for _ in step.values)) for step in steps)
 
 
 def _candidates(param: Param, value: float) -> list[tuple[float, float]]:
-    """Return (how far it is, value) of what could be exact: fractions of a turn, whole numbers; a choice stays."""
+    """Return (distance, value) of values that could be exact: fractions of a turn, whole numbers; choices stay."""
     span = param.maximum - param.minimum
     if param.choices or not 0 < span < math.inf:
         return [(0.0, value)]

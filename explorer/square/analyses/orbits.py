@@ -36,16 +36,16 @@ def orbit_values(transform: Transform, sample_size: int, count: int = COUNT) -> 
         return np.asarray(transform.along(sample_size, count), np.float64)
     if param.default == param.minimum:
         # from nothing to all of it; of what is counted only as many as there are
-        if param.whole:
-            return np.arange(count, dtype=np.float64)
+        if param.whole or param.choices:
+            return param.minimum + np.arange(min(count, round(param.maximum - param.minimum) + 1), dtype=np.float64)
         return np.linspace(param.minimum, param.maximum, count)
     if param.minimum < 0:
         # both ways from what does nothing
         both = np.linspace(param.minimum, param.maximum, 2 * (count // 2) + 1)
-        return np.unique(np.append(both, param.default).round(9))
+        return np.unique(np.append(both, param.default).round(0 if param.whole else 9))
     low, high = max(param.minimum, param.default / 4), min(param.maximum, param.default * 4)
     values = np.geomspace(low, high, count) if low > 0 else np.linspace(low, high, count)
-    return np.unique(np.append(values, param.default))
+    return np.unique(np.append(values.round() if param.whole else values, param.default))
 
 
 def orbit_elements(state: State, transform: Transform, values: NDArray[np.float64]) -> list[Element]:

@@ -108,7 +108,7 @@ class MeanPlane:
 
 
 class PairRows:
-    """All heads, (heads, T, S)."""
+    """Attention of several heads, (heads, T, S), made row by row."""
 
     ndim, dtype = 3, np.dtype(np.float32)
 
@@ -174,7 +174,7 @@ class PickedPlane(MeanPlane):
 
 
 def on_demand(values: Tiled) -> PairRows:
-    """Return the values of a matrix that is never formed, or of what sums and products made of several, for drawing.
+    """Return the values of a matrix that is never formed, or of a sum or product of such matrices, for drawing.
 
     Raises:
         NotImplementedError: it was made in another way.

@@ -19,7 +19,7 @@ MOST_VALUES = 2**18  # of all filters that are drawn
 
 
 def weights_of(p: Prepared, layer: Layer, target: str) -> Weights:
-    """Return the parameters of the module that makes a layer; those of what arises inside of it are its own."""
+    """Return the parameters of the module that makes a layer, also of values that arise inside of it."""
     module = p.model.get_submodule(layer.owner) if layer.owner else p.model
     named = [(n, q) for n, q in module.named_parameters() if q.is_floating_point()][:MOST]
     return _weights(p, layer.owner, target) if named else Weights(entries=p.output.numel())

@@ -18,6 +18,7 @@ from explorer.declare.card import Card
 from explorer.declare.space import space_of, spaces
 from explorer.declare.states.interventions import Intervention
 from explorer.declare.types.fields import FieldType
+from explorer.equivariance.sampled import fed_otherwise
 from explorer.equivariance.trial import rounding
 from explorer.equivariance.verdict.sentences import draws
 from explorer.network.changing.conduct import IN_PLACE, require_values, unmeasured
@@ -29,6 +30,7 @@ from explorer.network.tracing.layers import Layer, LayerError, Trace
 from explorer.network.tracing.running import attended, evaluating
 from explorer.network.tracing.trace import traced_run
 from explorer.square.preparing.trouble import NO_TROUBLE, Trouble, cut_behind, first_changed, first_not_finite, varying
+from explorer.work.budget import held_bytes
 from explorer.work.progress import Cancelled, step
 
 DTYPES = {"float32": torch.float32, "float64": torch.float64}
@@ -101,9 +103,9 @@ class Prepared:
 
     @property
     def nbytes(self) -> int:
-        """Return what the captured values take on the device; the same tensor under two names counts once."""
-        tensors = [*self.values.values(), *self.chance.values(), *(t for ts in self.fed.values() for t in ts)]
-        return sum({t.untyped_storage().data_ptr(): t.untyped_storage().nbytes() for t in tensors}.values())
+        """Return what it takes on the device: captured values, the network's own, and what is kept with the epoch."""
+        own = [*self.model.parameters(), *self.model.buffers()]
+        return held_bytes((self.values, self.chance, self.fed, own, self.kept))
 
     def unrecorded(self) -> AbstractContextManager[Any]:
         """Return the context to run the network in that records least for derivatives, and lets it take its own."""
@@ -255,7 +257,10 @@ def prepare(
             trouble = trouble or varying(answer, again, dtype)
             if drew and not trouble:
                 reseed(seed + 1)
-                random = first_changed(values, capture(model, x, names, clone=traced.clones)[0], names)
+                others, fed_others = capture(model, x, names, clone=traced.clones, inputs=True)
+                if name := first_changed(values, others, names):
+                    random = draws([name], [], fed_otherwise(fed.get(name, ()), fed_others.get(name, ())))
+                del others, fed_others
             del again
         watched = tuple(layer for layer in traced.layers if layer.field is not None or layer.name == traced.output)
         floor = {w.name: torch.finfo(dtype).eps * math.sqrt(max(w.rank, 1)) for w in traced.layers}
@@ -307,7 +312,7 @@ def _check_output(name: str, out: Tensor, where: str, batched: bool, may_be_empt
 
 
 def _notes(trace: Trace, random: str) -> tuple[str, ...]:
-    return (*trace.left_out, *((IN_PLACE,) if trace.changes_input else ()), *((draws([random], []),) if random else ()))
+    return (*trace.left_out, *((IN_PLACE,) if trace.changes_input else ()), *((random,) if random else ()))
 
 
 def _seconds(forward: Callable[[], object], device: torch.device) -> tuple[float, object]:

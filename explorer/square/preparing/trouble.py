@@ -16,7 +16,7 @@ from explorer.network.tracing.running import measured
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """Why nothing can be said of the whole network.
+    """The reason why nothing can be said of the whole network.
 
     Attributes:
         verdict: on the network: "undefined" of NaN, "no law" of one that does not repeat itself, "" without trouble.

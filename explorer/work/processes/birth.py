@@ -8,10 +8,12 @@ import os
 import signal
 import sys
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from typing import IO, Any, NoReturn
 
+from explorer.work.processes.footprint import footprint
 from explorer.work.processes.starting import joined
 
 GPU = "/dev/nvidiactl"
@@ -39,6 +41,10 @@ def born(words: list[str], tied: bool = True) -> Born:
     if sys.platform == "win32":
         threading.Thread(target=_follow_id, args=(int(parent),), daemon=True).start()
         return end
+    for number in (line, life, crash):  # what it starts, or becomes, must not keep the line open
+        with contextlib.suppress(OSError):
+            os.set_inheritable(int(number), False)
+    os.register_at_fork(after_in_child=end.connection.close)  # what the network forks must not speak for it
     if tied:
         _die_with(int(parent))
     threading.Thread(target=_follow, args=(int(life),), daemon=True).start()
@@ -47,6 +53,22 @@ def born(words: list[str], tied: bool = True) -> Born:
     faulthandler.register(signal.SIGUSR1, end.crash)
     _leave_a_trace(end.crash)
     return end
+
+
+def end_fork(connection: Connection[Any, Any]) -> None:
+    """End this process if the network has forked it: only what it does in the network's own code is its own."""
+    if connection.closed:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def own(connection: Connection[Any, Any], write: Callable[[str], None]) -> Callable[[str], None]:
+    """Return `write`, which ends a process that the network has forked as soon as it leaves the network's own code."""
+
+    def written(place: str) -> None:
+        end_fork(connection)
+        write(place)
+
+    return written
 
 
 def _die_with(parent: int) -> None:
@@ -100,9 +122,8 @@ def keep_to(limit: int, libraries: int = 0) -> None:
         return
     import resource
 
-    with open("/proc/self/statm", "rb") as file:
-        there, resident, shared, *_ = (int(n) * os.sysconf("SC_PAGE_SIZE") for n in file.read().split())
-    most = there + max(0, limit - resident + shared) + libraries
+    taken = footprint()
+    most = taken.addresses + max(0, limit - taken.resident + taken.shared) + libraries
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
     if hard == resource.RLIM_INFINITY or most < hard:
         resource.setrlimit(resource.RLIMIT_AS, (most, hard))

@@ -8,22 +8,42 @@ import signal
 import subprocess
 import sys
 
+from explorer.work.processes.footprint import footprint
+
+LONGEST = 5.0  # seconds that a guard has to see that its child has ended
+
 
 def memory(pid: int) -> int:
     """Return the bytes of memory that a process takes for itself, 0 where that is not known."""
+    taken = footprint(pid)
+    return taken.resident - taken.shared
+
+
+def halted(pid: int) -> bool:
+    """Say whether a process was stopped by a signal, so that it does nothing until another one wakes it."""
     try:
-        with open(f"/proc/{pid}/statm", "rb") as file:
-            _, resident, shared, *_ = map(int, file.read().split())
-    except (OSError, ValueError):
-        return 0
-    return (resident - shared) * os.sysconf("SC_PAGE_SIZE")
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            return file.read().rpartition(b")")[2].split()[:1] == [b"T"]
+    except OSError:
+        return False
 
 
-def end(process: subprocess.Popen[bytes]) -> None:
-    """End a process and all that it has started, at once."""
+def end(process: subprocess.Popen[bytes], working: int | None = None) -> None:
+    """End a process and all that it has started, at once.
+
+    Args:
+        working: the child of it that does the work, as `Started.working` says it; None where it works itself.
+    """
     if sys.platform == "win32":
         process.kill()
     else:
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
+        group = process.pid if working is None else working
+        if group:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(group, signal.SIGKILL)
+        else:  # not known yet: its child sees that it is gone
+            process.kill()
+        with contextlib.suppress(subprocess.TimeoutExpired):  # a guard ends when its child has
+            process.wait(LONGEST)
+        process.kill()
     process.wait()

@@ -14,10 +14,15 @@ from multiprocessing.connection import Client, Connection, Listener
 from types import MappingProxyType
 from typing import IO, Any
 
+from explorer.work.processes.guarding import child_of, outlived
+
 PROCESS = "EQUISCOPE_PROCESS"  # 0: everything runs in one process
 INSIDE = "inside"  # what it says in a process that was started for a network
 # the folder that a person works in is no place to import from, before the paths are those of this process
-CODE = "import sys, os; sys.path[:] = sys.argv[1].split(os.pathsep); from {module} import main; main(sys.argv[2:])"
+PATHS = "import sys, os; sys.path[:] = sys.argv[1].split(os.pathsep); "
+CODE = "from {module} import main; main(sys.argv[2:])"
+# the guard forks before the module is imported, whose libraries start threads
+GUARDED = f"from {__package__}.guarding import guarded; sys.argv[2:] = guarded(sys.argv[2:]); "
 
 
 @dataclass(slots=True)
@@ -25,6 +30,7 @@ class Started:
     """A process, the line to it, and what only its death shows.
 
     Attributes:
+        process: what was started; where somebody else's code runs, a guard whose child runs it.
         life: the end of a pipe that closes with this process.
         crash: a file that the process writes its last stack to.
     """
@@ -33,6 +39,20 @@ class Started:
     connection: Connection[Any, Any]
     life: int
     crash: IO[bytes]
+    guarded: bool = False
+    _working: int = 0
+
+    @property
+    def working(self) -> int:
+        """Return the id of the process that does the work: a guard's child, where one is; 0 before it is known."""
+        if not self._working:
+            self._working = child_of(self.last_words()) if self.guarded else self.process.pid
+        return self._working
+
+    @property
+    def guard_killed(self) -> bool:
+        """Return whether the guard has ended before its child had."""
+        return outlived(self.last_words(), self.process.poll())
 
     def last_words(self) -> str:
         """Return the stacks that it has written down."""
@@ -55,6 +75,7 @@ def start(
     words: Sequence[str],
     numbers: Sequence[int] = (),
     variables: Mapping[str, str] = MappingProxyType({}),
+    guard: bool = False,
     **more: Any,
 ) -> Started:
     """Start `main` of a module with some words.
@@ -63,12 +84,13 @@ def start(
         module: its whole name, as `__name__` says it.
         numbers: descriptors that it inherits; they come before the words.
         variables: of its environment.
+        guard: it gets a parent of its own, which it may kill.
         more: how it is started, as for Popen.
     """
     ours, theirs, listener = _line()
     life, lived = os.pipe()
     crash = tempfile.TemporaryFile()
-    code = CODE.format(module=module)
+    code = PATHS + GUARDED * guard + CODE.format(module=module)
     inherited = [life, crash.fileno(), *numbers] + ([theirs] if isinstance(theirs, int) else [])
     own = {"pass_fds": inherited, "start_new_session": True} if sys.platform != "win32" else {"close_fds": True}
     told = [str(theirs), str(os.getpid()), str(life), str(crash.fileno()), *map(str, numbers)]
@@ -84,7 +106,7 @@ def start(
         ours = listener.accept()
         listener.close()
     assert ours is not None
-    return Started(process, ours, lived, crash)
+    return Started(process, ours, lived, crash, guard and hasattr(os, "fork"))
 
 
 def _line() -> tuple[Connection[Any, Any] | None, int | str, Listener | None]:

@@ -66,7 +66,7 @@ class Chain:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rung:
-    """All that a layer has to do with one example: z, a, delta (out,), the gradients of W (out, in) and b (out,)."""
+    """Quantities of a layer for one example: z, a, delta (out,), the gradients of W (out, in) and b (out,)."""
 
     layer: Dense
     given: Array

@@ -16,7 +16,7 @@ def squared_error(scores: Tensor, wanted: Tensor) -> Tensor:
 
 
 def softened(scores: Tensor, wanted: Tensor) -> Tensor:
-    """Return the cross-entropy to targets of which a tenth is spread over all classes; (N, K), (N,) -> ()."""
+    """Return the cross-entropy with label smoothing of a tenth; (N, K), (N,) -> ()."""
     return F.cross_entropy(scores, wanted, label_smoothing=0.1)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from explorer.work.replacing import HALF, replacing
+from explorer.work.files.replacing import HALF, replacing
 
 MOST = 40
 MOST_BYTES = 512 * 2**20

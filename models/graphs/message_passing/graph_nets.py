@@ -40,7 +40,7 @@ EDGE_CHANNELS = 4
 
 
 class Channels(nn.Module):
-    """Some of the channels: (K, C) -> (K, stop - start)."""
+    """Take a range of the channels: (K, C) -> (K, stop - start)."""
 
     def __init__(self, start: int, stop: int, field: FieldType) -> None:
         super().__init__()

@@ -18,7 +18,7 @@ from models.layers.graph.aggregation import AGGREGATORS, Aggregate, AtSource, Si
 
 
 class Aggregators(nn.Module):
-    """Every aggregator on the neighbours' own features; x (N, C), edge_index (2, E) -> (N, 5 C), in that order."""
+    """Apply five aggregators to the features of the neighbours, in order; x (N, C), edge_index (2, E) -> (N, 5 C)."""
 
     def __init__(self) -> None:
         super().__init__()

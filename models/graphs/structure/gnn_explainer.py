@@ -26,7 +26,7 @@ from explorer.declare.params import Param
 from explorer.spaces.graph.fields import EDGE, NODE
 from explorer.spaces.graph.network.form import GraphInput
 from explorer.spaces.graph.samples import ba_shapes
-from explorer.work.disk_cache import content_key
+from explorer.work.files.disk_cache import content_key
 from explorer.work.training.course import Course
 from explorer.work.training.losses import CLASSES
 from models.layers.graph.propagation import Pattern, pattern
@@ -44,7 +44,7 @@ MADE: dict[str, Tensor] = {}  # edge masks by what they were made of, the newest
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """Of the terms of the loss: sum of the edge mask, its mean entropy, mean of the feature mask, its mean entropy."""
+    """Weights of the loss: sum and mean entropy of the edge mask, mean and mean entropy of the feature mask."""
 
     edge_size: float = 0.005
     edge_entropy: float = 1.0

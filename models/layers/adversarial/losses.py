@@ -39,7 +39,7 @@ def generator_loss(fake: Tensor, loss: str = SATURATED) -> Tensor:
 
 
 def one_more_class(real: Tensor, labels: Tensor, unlabelled: Tensor, fake: Tensor) -> dict[str, Tensor]:
-    """Return what D pays for scores (N, K + 1), the last one of what is made: with labels, without, and of fakes."""
+    """Return D's losses for scores (N, K + 1), the last one for fakes: on labelled, unlabelled and generated data."""
     return {
         "labelled": F.cross_entropy(real, labels),
         "unlabelled": -true_of(unlabelled).mean(),

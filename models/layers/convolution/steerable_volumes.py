@@ -29,11 +29,14 @@ def shells(size: int) -> Tensor:
 
     Outside of the ball they are cut off, so that no corner of the cube stands out.
     """
+    return _shells_at(_ways(size).norm(dim=1), size).view(-1, size, size, size)
+
+
+def _shells_at(length: Tensor, size: int) -> Tensor:
+    """Return the same at these distances from the middle, (shells, distances)."""
     half = size // 2
-    length = _ways(size).norm(dim=1)
     made = [torch.exp(-((length - m) ** 2) / (2 * WIDTH**2)) for m in range(half + 1)]
-    inside = (length <= half + 0.5).to(length.dtype)
-    return (torch.stack(made) * inside).view(-1, size, size, size)
+    return torch.stack(made) * (length <= half + 0.5).to(length.dtype)
 
 
 def _ways(size: int) -> Tensor:
@@ -63,7 +66,7 @@ class SteerableConv3d(nn.Module):
     ) -> None:  # fmt: skip
         super().__init__()
         self.inputs, self.outputs, self.out_rep = irreps(inputs), irreps(outputs), irreps(outputs)
-        self.kernel_size, self.circular = size, circular
+        self.kernel_size, self.circular, self.others = size, circular, radial
         radial = shells(size) if radial is None else radial
         filters = irreps("+".join(f"1x{k}{'eo'[k % 2]}" for k in range(degree + 1)))
         ways = _ways(size)
@@ -138,6 +141,17 @@ class SteerableConv3d(nn.Module):
             kernel = self._of_path(number)
             kernel = kernel.view(*kernel.shape[:2], *(self.kernel_size,) * 3)
             yield name, made[o], self._convolved(x[:, given[i] : given[i] + kernel.shape[1]], kernel)
+
+    def curves(self) -> tuple[Tensor, Tensor, str, str]:
+        """Return distances, its shells at them, and in which quantity and unit: a view draws them."""
+        if self.others is None:
+            along = torch.linspace(0, self.kernel_size // 2 + 1, 241, dtype=torch.float64)
+            return along, _shells_at(along, self.kernel_size), "distance", "voxels"
+        # of shells that are given nothing is known but their values at voxels, the first of each distance
+        length = _ways(self.kernel_size).norm(dim=1)
+        along = length.unique()
+        first = (length[None] == along[:, None]).long().argmax(1)
+        return along, self.others.to(along).flatten(1)[:, first], "distance", "voxels"
 
     def offset(self) -> Tensor:
         """Return the bias of every channel: scalars have one, and nothing else may."""

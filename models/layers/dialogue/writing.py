@@ -198,11 +198,3 @@ class Writer(nn.Module):
 def numbers(words: Sequence[str]) -> list[int]:
     """Return the numbers of words, that of UNKNOWN for those that are not known."""
     return [AT.get(word, AT[UNKNOWN]) for word in words]
-
-
-def written_by(network: Writer, x: Tensor) -> str:
-    """Return what a network writes as a text."""
-    tokens = x.argmax(-1)
-    given, _ = network.begin(x[None], tokens[None])
-    words = [VOCABULARY[k] for k in network.search(given, int((tokens == AT[BLANK]).sum())).tolist()]
-    return " ".join(words[: words.index(END)] if END in words else words)

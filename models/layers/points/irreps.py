@@ -146,7 +146,7 @@ class Path(nn.Module):
 
 
 class PathProduct(nn.Module):
-    """All products of the values at edges with harmonics, weighed path by path and channel by channel.
+    """Products of the values at edges with harmonics, weighted path by path and channel by channel.
 
     Values (E, inputs), harmonics (E, (degree + 1)²), weights (E, `weights`) -> (E, `outputs`), path after path. Every
     path is a layer called after its degrees: "1o_x_2e_to_1o".

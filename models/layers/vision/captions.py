@@ -71,7 +71,7 @@ class CaptionTransformer(nn.Module):
 
     @torch.no_grad()
     def write(self, words: Tensor, codes: Tensor, first: int, last: int, temperature: float, noise: Tensor) -> Tensor:
-        """Return codes of which those from `first` to before `last` are drawn one by one; (N, places) -> the same.
+        """Draw the codes from `first` to before `last` one by one; (N, places) -> the same.
 
         Keys and values of what came before are kept, so that each code costs one token. The modules are not called:
         what a hook has on them counts for the pass over the finished sequence alone.

@@ -30,7 +30,7 @@ Parts = dict[str, Tensor]
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Some examples, and what is left to chance."""
+    """A batch of examples, and the generator of a step's random numbers."""
 
     x: Tensor
     labels: Tensor

@@ -17,8 +17,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from explorer.work.places import RESOURCES
-from explorer.work.stored_arrays import stored_arrays
+from explorer.work.files.places import RESOURCES
+from explorer.work.files.stored_arrays import stored_arrays
 from models.layers.convolution.plain_cnn import PlainCNN
 
 NEIGHBOUR = 3

@@ -92,7 +92,7 @@ def train(
     vary: Vary | None = None,
     judged: int = JUDGED,
 ) -> tuple[nn.Module, dict[str, float]]:
-    """Build a network, train it and return it with its accuracies; `signals` are what it is called with.
+    """Build a network, train it and return it with its accuracies; `signals` are its arguments.
 
     Cross-entropy over the nodes that are not told, among the classes that their graph has. The same seed gives the
     same parameters on the same kind of machine; the global random state is left alone. Parameters are rounded to half

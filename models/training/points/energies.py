@@ -21,7 +21,7 @@ SHAKEN = 0.02  # Å by which places are moved at random while it learns
 
 
 class Molecules:
-    """Some molecules as one cloud whose parts are not joined."""
+    """Several molecules as one cloud without edges between them."""
 
     def __init__(self, chosen: np.ndarray, reach: float) -> None:
         some = [energies()[int(k)] for k in chosen]

@@ -15,7 +15,7 @@ from explorer.app.command.doors import Doors
 from explorer.declare.elements import parse_chain
 from explorer.declare.states.interventions import parse_interventions
 from explorer.state.state import State
-from explorer.work.places import COMMAND
+from explorer.work.files.places import COMMAND
 from tests.explorer.parts.small_cards import CARDS
 
 OTHER: dict[str, Any] = {

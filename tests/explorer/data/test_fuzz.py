@@ -9,6 +9,7 @@ import pytest
 from explorer.data.opening import read_file, reader_of
 from explorer.data.readers import readers
 from tests.explorer.parts.hostile.accepted import accepted_files
+from tests.explorer.parts.hostile.structures import structured
 from tests.explorer.parts.hostile.trying import fault_of, mutants, tried
 
 
@@ -17,7 +18,8 @@ def test_what_the_changes_begin_with_is_read(case: str, tmp_path: Path) -> None:
     name, content = accepted_files()[case]
     path = tmp_path / name
     path.write_bytes(content)
-    assert read_file(path).x.values.size or case in ("edges", "edges-named", "matrix", "matrix-array", "matrix-csr")
+    bare = ("edges", "edges-named", "matrix", "matrix-array", "matrix-csr", "matrix-text")
+    assert read_file(path).x.values.size or case in bare
 
 
 def test_every_reader_reads_one_of_them(tmp_path: Path) -> None:
@@ -37,6 +39,20 @@ def test_three_thousand_changed_files() -> None:
     assert outcome.counts["read"] > 500 and outcome.counts["refused"] > 1500, "the changes are neither none nor all"
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_two_thousand_files_that_lie_about_their_structure() -> None:
+    outcome = tried(structured(2000, 0))
+    assert not outcome.faults, str(outcome)
+    assert outcome.counts["read"] > 300 and outcome.counts["refused"] > 1000, "the changes are neither none nor all"
+
+
+def test_a_seed_gives_the_same_structures() -> None:
+    made = list(structured(150, 3))
+    assert made == list(structured(150, 3)) != list(structured(150, 4))
+    assert len({case.split()[2] for case, *_ in made}) > 12, "every strategy has its turn"
+
+
 @pytest.mark.parametrize(
     ("sentence", "fault"),
     [
@@ -48,6 +64,7 @@ def test_three_thousand_changed_files() -> None:
         ("cannot read a.npy: index 0 is out of bounds for axis 0; save it.", "words"),
         ("cannot read a.npy: it holds <ast.Name object at 0x7f>; save it.", "words"),
         ("cannot read a.npy: it holds \x1b[31m; save it.", "bytes"),
+        ("cannot read a.gml: its XML is not well-formed; save it.", "words"),
         ("cannot read a.npy: the reader 'array' failed (KeyError); report it.", "defect"),
     ],
 )

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from explorer.data.here import wide_text
+from explorer.data.formats.texts import PLAIN, encoding_of
 from explorer.data.opening import domain_of, read_file, reader_of
 from explorer.data.readers import ReadError
 from explorer.data.samples import Sample
@@ -31,6 +31,8 @@ def archive(**values: Any) -> bytes:
 FILES: dict[str, tuple[str, bytes, str]] = {
     "series": ("a.csv", b"t,a\n0,1.5\n1,2.5\n", "sequence"),
     "edges": ("a.csv", b"source,target\n0,1\n1,2\n", "graph"),
+    "matrix": ("a.csv", b"0,1,1,0\n1,0,0,1\n1,0,0,1\n0,1,1,0\n", "graph"),
+    "four steps": ("a.csv", b"0.5,1,1,0\n1,0,0,1\n1,2,0,1\n0,1,1,0\n", "sequence"),
     "prose": ("a.txt", b"It was the best of times, it was the worst of times.\n", "sequence"),
     "table": ("a.txt", b"0.5\n1.5\n", "sequence"),
     "pairs": ("a.txt", b"0 1\n1 2\n", "graph"),
@@ -74,26 +76,55 @@ def test_the_domain_of_a_large_file_is_told_without_reading_it(tmp_path: Path) -
         tracemalloc.stop()
 
 
-@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32"])
-@pytest.mark.parametrize("name", ["a.csv", "a.txt", "a.jsonl", "a.fa", "a.tsv", "a.text"])
-def test_wide_text_is_told_as_such_whatever_the_file_is_called(encoding: str, name: str, tmp_path: Path) -> None:
-    path = tmp_path / name
-    path.write_bytes("first,second\n1.5,2.5\n".encode(encoding))
+WIDE = ["utf-16", "utf-16-le", "utf-16-be", "utf-32"]
+
+
+@pytest.mark.parametrize("encoding", WIDE)
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.csv", "t,Höhe\n0,2.5\n1,3\n"), ("a.tsv", "source\ttarget\nü\tb\nb\tc\n"),
+        ("a.text", "first, second.\r\nthird."), ("a.jsonl", '{"a": 1.5}\n{"a": 2}\n'), ("a.fa", ">a\nACGT\n"),
+    ],
+)  # fmt: skip
+def test_wide_text_is_read_as_what_it_says(encoding: str, name: str, text: str, tmp_path: Path) -> None:
+    (tmp_path / f"wide_{name}").write_bytes(text.encode(encoding))
+    (tmp_path / f"plain_{name}").write_bytes(text.encode())
+    wide, plain = (read_file(tmp_path / f"{how}_{name}") for how in ("wide", "plain"))
+    np.testing.assert_array_equal(wide.x.values, plain.x.values)
+    assert wide.channels == plain.channels and wide.domain == plain.domain
+    told = [note for note in wide.notes if note not in plain.notes]
+    assert told == ([f"text in {encoding[:6].upper()}"] if name.endswith("sv") else [])
+
+
+@pytest.mark.parametrize("encoding", WIDE)
+def test_wide_text_of_another_kind_is_told_as_such(encoding: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.gml"
+    path.write_bytes("graph [ node [ id 0 ] ]".encode(encoding))
     with pytest.raises(ReadError, match=r"it is text in UTF-(16|32); save it as text in UTF-8\.$"):
         read_file(path)
+
+
+def test_tables_of_old_spreadsheets_are_read_and_that_is_told(tmp_path: Path) -> None:
+    told = "not text in UTF-8: read as Windows-1252"
+    (tmp_path / "a.csv").write_bytes("t;Höhe\n0;1\n1;2\n".encode("cp1252"))
+    sample = read_file(tmp_path / "a.csv")
+    assert sample.channels == ("Höhe",) and told in sample.notes
+    (tmp_path / "b.csv").write_bytes("source,target\nMüller,Özil\nÖzil,Bär\n".encode("cp1252"))
+    sample = read_file(tmp_path / "b.csv")
+    assert sample.names == ("Müller", "Özil", "Bär") and told in sample.notes
 
 
 @pytest.mark.parametrize(
     "content", [b"", b"a,b\n1,2\n", b"\x89PNG\r\n", b"\x00\x00\x00\x00\x00\x00", array(np.ones(3))[:64]]
 )
 def test_other_files_are_not_taken_for_wide_text(content: bytes) -> None:
-    assert wide_text(content) == ""
+    assert encoding_of(content) == PLAIN
 
 
 @pytest.mark.parametrize(
     ("name", "text", "place"),
     [
-        ("a.csv", "t,a\n0,1\n1,2 °C\n", "line 3, column 5"),
         ("a.txt", "Ein Bär geht über die Brücke.\n", "line 1, column 6"),
         ("a.fa", ">é\nACGT\n", "line 1, column 2"),
         ("a.jsonl", '{"a": 1}\n{"ä": 1}\n', "line 2, column 3"),

@@ -102,7 +102,7 @@ def test_there_is_one_way_backwards(name: str, complement: bool) -> None:
 
 
 def test_names() -> None:
-    of_time = {"shift", "reversal", "reverse-complement"}
+    of_time = {"shift", "circular-shift", "reversal", "reverse-complement"}
     on_meshes = {"gauge", "SE3", "E3", "isometry"}
     on_points = {"SO3 on points", "O3 on points", "SE3 on points", "E3 on points", "shifts of points", "similarity"}
     on_grids, of_cubes = {"C4", "D4", "translation", "SO2", "O2"}, {"O", "Oh", "Z3", "sphere-SO3", "volume-SO3"}

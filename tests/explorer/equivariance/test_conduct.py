@@ -54,6 +54,38 @@ def test_what_gives_nan_from_some_call_on_does_not_hold(first: int) -> None:
     assert report.verdict == "broken" or said[0].endswith("it has no verdict")
 
 
+class Corner(nn.Module):
+    """Asks for the root of what stands in one corner."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x + x[..., :1, :1].sqrt()
+
+
+def test_the_layer_in_which_nan_begins_is_named() -> None:
+    images = -torch.rand(SHAPE, dtype=torch.float64) - 0.1
+    images[..., 0, 0] = 1.0
+    network = nn.Sequential(nn.Identity(), Corner(), nn.Hardtanh(), nn.Conv2d(1, 3, 1)).double()
+    with pytest.raises(LayerError, match=r"layer 3 gave NaN .*; NaN begins in layer 1$") as end:
+        check_equivariance(network, images, "C4")
+    assert end.value.where == "1"
+
+
+class MaskedSoftmax(nn.Module):
+    """Bars what is negative with the least number there is, and weighs the rest in single precision."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        barred = torch.zeros_like(x).masked_fill(x < 0, torch.finfo(x.dtype).min)
+        return torch.softmax(x + barred, -1, dtype=torch.float32).to(x.dtype)
+
+
+def test_what_is_not_finite_in_double_precision_alone_is_tested_in_its_own() -> None:
+    images = -torch.rand(1, 1, 9, 9, dtype=torch.float64) - 0.1
+    images[..., torch.arange(9), 0] = 1.0  # in each row one is left; after a turn eight rows have none
+    report = check_equivariance(nn.Sequential(MaskedSoftmax(), nn.Conv2d(1, 2, 1)), images, "C4")
+    assert report.verdict == "broken" and report.guilty == ("0",) and report.dtype == "float32"
+    assert report.warnings[0].startswith("in float64 layer 1 gave NaN") and "tested in float32" in report.warnings[0]
+
+
 def test_what_varies_from_call_to_call_does_not_hold() -> None:
     report = check_equivariance(Net(lambda y, calls: y + 0.1 * calls), SHAPE, "C4")
     told = (*report.warnings, *report.hints)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.every_report import differences
+from tests.processors.every_report import differences
 
 REPORT = {
     "group": "C4", "verdict": "broken", "guilty": ["conv"], "notes": [], "hints": ["a hint"],

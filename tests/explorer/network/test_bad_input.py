@@ -77,6 +77,11 @@ REFUSED = {
         "class net(Net):\n    def end(self, x):\n        return torch.nested.nested_tensor([x[0], x[0, :, :3]])\n",
         r"gives a nested tensor: pad it with .*to_padded_tensor",
     ),
+    "a fake answer": (
+        "from torch._subclasses.fake_tensor import FakeTensorMode\nclass net(Net):\n    def end(self, x):\n"
+        "        with FakeTensorMode():\n            return torch.empty(1, 2, 12, 12)\n",
+        "gives a fake tensor, which holds no values",
+    ),
     "an empty answer": ("class net(Net):\n    def end(self, x):\n        return x[:, :0]\n", "which holds no values"),
     "quantised inside": (
         "class Quantised(nn.Module):\n    def forward(self, x):\n        return torch.quantize_per_tensor(x, 0.1, 0, "

@@ -40,6 +40,8 @@ ENDINGS = {
     "abort": "os.abort()",
     "segfault": "ctypes.string_at(0)",
     "kill": "os.kill(os.getpid(), 9)",
+    "parent": "os.kill(os.getppid(), 9); time.sleep(60)",
+    "group": "os.killpg(os.getpgid(os.getppid()), 9); time.sleep(60)",
     "memory": "x = [bytearray(2 ** 24) for _ in range(10_000)]",
     "base": "raise BaseException('no more')",
     "generator": "raise GeneratorExit",

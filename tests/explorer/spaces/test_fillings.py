@@ -17,6 +17,8 @@ from explorer.data.finding import find_sample
         ("constant:1x1x3x4=-0.25", "grid", (1, 3, 4), {-0.25}),
         ("ones:5x2", "sequence", (5, 2), {1.0}),
         ("zeros:5x2", "sequence", (5, 2), {0.0}),
+        ("ones:1x2x3x4x5", "volume", (2, 3, 4, 5), {1.0}),
+        ("zeros:1x1x3x4x5", "volume", (1, 3, 4, 5), {0.0}),
         ("ramp:5x1", "sequence", (5, 1), {0.0, 0.25, 0.5, 0.75, 1.0}),
     ],
 )
@@ -37,6 +39,7 @@ def test_noise_follows_the_seed() -> None:
         ("ones:1x2x3x4=2", "only 'constant:' takes"),
         ("constant:1x2x3x4=x", "cannot read"),
         ("random:0x3", "write from 1 to"),
+        ("ones:1x1x999999x999999x9", "write from 1 to"),
         ("ramp:99999x99999", "write from 1 to"),
         ("ones:2x2x2", "has 3 axes"),
     ],

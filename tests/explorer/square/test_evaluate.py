@@ -338,7 +338,7 @@ def test_anything_is_drawn_as_planes(
 ) -> None:
     values = torch.randn(shape)
     found, total = drawn(values, field)
-    assert found.shape == expected and total == max(expected[0], shape[1] if len(shape) == 4 else expected[0])
+    assert found.shape == expected and total == max(expected[0], shape[1] if len(shape) in (3, 4) else expected[0])
     assert np.array_equal(found.ravel(), values.flatten().numpy()[: found.size])
 
 

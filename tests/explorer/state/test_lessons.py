@@ -78,9 +78,9 @@ def test_a_lesson_states_what_it_shows(name: str) -> None:
 
 @each_lesson
 def test_keys_in_a_lesson_are_documented(name: str) -> None:
-    keys = set(CODE.findall((ROOT / "docs" / "keys.md").read_text(encoding="utf-8")))
+    keys = set(CODE.findall((ROOT / "resources" / "keys.md").read_text(encoding="utf-8")))
     for code in CODE.findall(lesson(name).written):
-        assert code in keys or code.startswith(TYPED), f"{code!r} is not in docs/keys.md"
+        assert code in keys or code.startswith(TYPED), f"{code!r} is not in resources/keys.md"
 
 
 @each_lesson

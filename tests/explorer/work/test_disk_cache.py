@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from explorer.work.disk_cache import folder
+from explorer.work.files.disk_cache import folder
 
 
 def test_the_variable_wins_over_the_systems_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -32,7 +32,7 @@ from explorer.work.eigenspaces import (
     ranks,
     signed,
 )
-from tests.other_processor import pretend, turned
+from tests.processors.other_processor import pretend, turned
 
 Array = NDArray[np.float64]
 

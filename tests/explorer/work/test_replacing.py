@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from explorer.work.replacing import replacing, write_whole
+from explorer.work.files.replacing import replacing, write_whole
 
 
 def test_what_fails_leaves_what_was_there(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 import explorer.app.answering.engine
 import explorer.square.evaluate
 import models
-from explorer.app.answering.engine import LocalEngine, device_of
+from explorer.app.answering.engine import LocalEngine, device_of, shared
 from explorer.app.command.audit import audit
 from explorer.declare.card import Card
 from explorer.declare.elements import parse_chain
@@ -121,7 +121,7 @@ def test_no_more_than_a_few_epochs_are_kept(engine: LocalEngine, monkeypatch: py
         engine.answer(state("plain-cnn", sample=f"digit-{k}"), never)
         engine.answer(state("plain-cnn", sample=f"random:1x1x29x{20 + k}"), never)
     assert engine.kept == {"epochs": 4, "models": 1, "samples": 8}
-    monkeypatch.setattr(explorer.app.answering.engine, "KEEP_BYTES", 0)
+    monkeypatch.setattr(shared, "most", 0)
     engine.answer(state("plain-cnn", compare="d4-cnn"), never)
     assert engine.kept["epochs"] == 2, "what is in use is kept whatever it takes"
     engine.answer(state("c4-cnn"), never)

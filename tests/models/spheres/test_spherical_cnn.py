@@ -12,7 +12,7 @@ from explorer.equivariance.check import check_equivariance
 from explorer.network.input.inputs import Inputs
 from explorer.spaces.sphere.fields import Coefficients, signal
 from explorer.spaces.sphere.harmonics import on_sphere, rotation_grid, sphere_grid, wigner
-from models.spheres.spherical_cnn import OnRotations, RotationConv, SphereToRotations
+from models.spheres.spherical_cnn import QuadraticOnRotations, ReluOnRotations, RotationConv, SphereToRotations
 
 CARDS = {name: card for name, card in scan(models, "CARD").items() if card.domain == "sphere"}
 
@@ -40,7 +40,7 @@ def test_a_relu_has_no_band_limit() -> None:
 def test_a_finer_grid_breaks_the_law_of_a_relu_less(whole: int) -> None:
     torch.manual_seed(0)
     f = torch.randn(1, 1, Coefficients(4, True).count, dtype=torch.float64)
-    layer = OnRotations(4, whole, polynomial=False)
+    layer = ReluOnRotations(4, whole)
     turn = (0.36, 0.48, -0.8, -0.8, 0.6, 0.0, 0.48, 0.64, 0.6)
     domain = Coefficients(4, True)
 
@@ -88,3 +88,19 @@ def test_convolution_is_the_integral_over_rotations() -> None:
         at_r = [b @ wigner(k, turn).T for k, b in enumerate(Coefficients(2, True).blocks(basis))]
         expected = sum((a * c).sum((-2, -1)) for a, c in zip(at_r, Coefficients(2, True).blocks(f[0, 0]), strict=True))
     torch.testing.assert_close(basis @ answer, expected)
+
+
+def test_paths_of_the_nonlinearity_add_up_to_it() -> None:
+    layer = QuadraticOnRotations(3, 9).double()
+    x = torch.randn(2, 3, Coefficients(3, True).count, dtype=torch.float64)
+    made, alone = torch.zeros_like(x), {}
+    for name, first, value in layer.by_path(x):
+        assert first == 0 and name not in alone
+        alone[name] = value
+        made += value
+    torch.testing.assert_close(made, layer(x), rtol=1e-10, atol=1e-10)
+    # a function of degree 1 alone makes degrees 0, 1 (by the one) and 2, and nothing else
+    only = torch.zeros_like(x)
+    only[..., 1:10] = x[..., 1:10]
+    carried = {name for name, _, value in layer.by_path(only) if value.abs().max() > 1e-9}
+    assert carried == {"1_x_0_to_1", "1_x_1_to_0", "1_x_1_to_1", "1_x_1_to_2"}

@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from explorer.spaces.sequence.samples import tasks
+from models.graphs.sets import set2set
 from models.sequences import pointer_network, seq2seq, strand_conv, transformer
-from models.sets import set2set
 from models.training.sequences.computed import judged_by, right
 
 

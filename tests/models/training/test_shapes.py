@@ -17,7 +17,7 @@ from explorer.data.finding import samples
 from explorer.spaces.graph.samples.planted_motifs import MOTIFS, planted
 from explorer.spaces.graph.samples.solids import cylinder_points
 from models.graphs.pooling import diff_pool, sag_pool, sort_pool
-from models.sets import deep_sets, dgcnn, pointnet
+from models.graphs.sets import deep_sets, dgcnn, pointnet
 from models.training.graphs import motifs as motif_training
 from models.training.points import shapes as shape_training
 from models.training.points.shapes import SHAPES, accuracy, cloud, clouds

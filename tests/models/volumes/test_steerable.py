@@ -108,6 +108,19 @@ def test_the_kernel_is_that_of_e3nn() -> None:
         assert float(kernel.norm() - want.norm()) < 1e-9, "it lies in this block alone"
 
 
+def test_curves_are_the_shells_at_their_distances() -> None:
+    axis = torch.arange(5.0, dtype=torch.float64) - 2
+    length = (axis[:, None, None] ** 2 + axis[:, None] ** 2 + axis**2).sqrt().flatten()
+    given = torch.stack([length, length.square()]).view(2, 5, 5, 5)
+    for radial in (None, given):
+        along, values, quantity, unit = SteerableConv3d("1x0e", "1x0e", radial=radial).curves()
+        there = (shells(5) if radial is None else radial).flatten(1)
+        assert (quantity, unit) == ("distance", "voxels") and along[0] == 0 and values.shape == (len(there), len(along))
+        for k, curve in enumerate(values):
+            near = (length[:, None] - along).abs().argmin(1)
+            assert float((curve[near] - there[k])[length < 2.45].abs().max()) < (0.02 if radial is None else 1e-9)
+
+
 @pytest.mark.parametrize("circular", [False, True])
 def test_paths_and_the_bias_add_up_to_the_convolution(circular: bool) -> None:
     torch.manual_seed(0)

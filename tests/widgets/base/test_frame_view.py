@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 from pytestqt.qtbot import QtBot
 
+from explorer.declare.states.model_name import LIVE
 from explorer.square.frame import Square
 from explorer.state.state import State
 from tests.widgets.parts.frames.fake_engine import make_catalogue
@@ -86,3 +87,22 @@ def test_the_catalogue_is_kept(view: Filtered) -> None:
     catalogue = make_catalogue()
     view.show_catalogue(catalogue)
     assert view.catalogue is catalogue and view.done == []
+
+
+def test_what_was_drawn_of_a_network_that_learns_stays_until_its_next_state_is_there(view: Filtered) -> None:
+    view.awaits = lambda frame: frame.serial < 9  # type: ignore[method-assign]
+    frame = make_frame()
+    bare = (replace(frame.squares[0], filters=None),)
+    learning = replace(frame.state, model=f"tiny@/some/where/{LIVE}")
+    for state, squares, serial in (
+        (learning, bare, 1),  # nothing is drawn of it yet
+        (learning, frame.squares, 2),
+        (learning, bare, 3),
+        (learning, frame.squares, 4),
+        (learning, bare, 9),  # nothing more will come
+        (frame.state, frame.squares, 5),
+        (frame.state, bare, 6),  # it does not learn
+    ):
+        view.set_frame(replace(frame, state=state, squares=squares, serial=serial))
+    drawn = (1, None)
+    assert view.done == ["none", drawn, drawn, "none", drawn, "none"]

@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QColor
+from PySide6.QtGui import QColor, QFontMetricsF
 from PySide6.QtWidgets import QApplication
 
 from tests.widgets.parts.driving.plot_mouse import PlotMouse
 from widgets.base.look import theme
 from widgets.charts.axis.axes import Name, NameAxis, ValueAxis
 from widgets.charts.axis.scales import LogScale, power
+from widgets.charts.items.header import Header
 from widgets.charts.items.marks import DOT, Columns, Marks, fill
 from widgets.charts.plot import Plot
 
@@ -157,3 +158,13 @@ def test_a_sentence_is_as_large_as_in_other_views_and_smaller_only_where_it_woul
     plot.message = "There is nothing to see."
     assert plot.sentence_font(QRectF(0, 0, 500, 200)).pixelSize() == theme.SENTENCE
     assert plot.sentence_font(QRectF(0, 0, 500, 12)).pixelSize() != theme.SENTENCE
+
+
+def test_a_part_of_the_header_without_room_is_said_in_brief(qapp: QApplication) -> None:
+    header = Header()
+    said = "broken by conv1, conv2 and 1 more"
+    header.write([("A network", "#000", True), (said, "#a00", False)], brief={1: "broken"})
+    header.resize(600, 20)
+    assert header.shown() == ["A network", said]
+    header.resize(QFontMetricsF(header.bold).horizontalAdvance("A network broken at") + 9, 20)
+    assert header.shown() == ["A network", "broken"]

@@ -29,6 +29,7 @@ from widgets.figures.numbers import export_numbers, without_ones
 from widgets.figures.style import Style
 from widgets.views.charts.errors import ErrorsView
 from widgets.views.charts.orbit import OrbitView
+from widgets.window.files import name_in_file
 
 SPECS = scan(widgets, "VIEW", "views")
 MINE = ("errors", "orbit", "output", "layers", "gallery", "inspector", "equation")
@@ -361,3 +362,16 @@ def test_lines_of_a_picture_for_a_paper_are_as_wide_as_those_of_the_drawing(qtbo
     dark = [np.asarray(one, float) < 200 for one in (picture, Image.open(drawing).convert("L").resize(picture.size))]
     assert dark[0].mean() == pytest.approx(dark[1].mean(), rel=0.06)
     assert picture.getpixel((2, 2)) == 255, "paper is white"
+
+
+@pytest.mark.parametrize(
+    ("model", "named"),
+    [
+        ("d4-cnn", "d4-cnn"),
+        ("vae@/tmp/some where/training.safetensors", "vae-training"),
+        ("my/net.py:Net(3, width=4)@partly:w.safetensors", "net-w"),
+        ("timm:resnet18", "timm-resnet18"),
+    ],
+)
+def test_the_name_of_a_model_is_part_of_the_name_of_a_file(model: str, named: str) -> None:
+    assert name_in_file(model) == named

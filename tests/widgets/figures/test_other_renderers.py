@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,9 @@ import widgets
 from explorer.declare.registry import scan
 from tests.widgets.figures.filling import filled
 from tests.widgets.parts.driving.view_driving import opened
+from tests.widgets.parts.frames.sample_frames import make_frame
 from widgets.figures.export import export_view
+from widgets.figures.style import Style
 
 SPECS = scan(widgets, "VIEW", "views")
 CELL = 8  # pixels of a PNG along a side: letters of another font still fill about the same cells
@@ -47,6 +50,9 @@ def by_poppler(path: Path, width: int) -> Path:
     return made.with_suffix(".poppler.png")
 
 
+SVG = "{http://www.w3.org/2000/svg}"
+
+
 @pytest.mark.parametrize("name", SPECS)
 @pytest.mark.parametrize(
     ("kind", "tool", "draw"), [("svg", "rsvg-convert", by_librsvg), ("pdf", "pdftoppm", by_poppler)]
@@ -64,3 +70,22 @@ def test_a_view_looks_the_same_to_other_programs(
     other = draw(tmp_path / f"figure.{kind}", size[0])
     apart = np.abs(cells(tmp_path / "figure.png", size) - cells(other, size)).max(-1)
     assert (apart > MOST).mean() < FEW, f"{(apart > MOST).mean():.1%} of the cells differ, at most by {apart.max():.2f}"
+
+
+def words_in(path: Path) -> str:
+    return " ".join(element.text or "" for element in ElementTree.parse(path).getroot().iter(f"{SVG}text"))
+
+
+def test_the_numbers_of_the_stage_are_all_in_a_narrow_figure(qtbot: QtBot, tmp_path: Path) -> None:
+    view = filled(opened(qtbot, SPECS["stage"].make(), 640, 480), SPECS["stage"])
+    view.set_frame(make_frame())
+    export_view(view, tmp_path / "stage.svg", style=Style(width=85.0))
+    words = words_in(tmp_path / "stage.svg")
+    assert "floor " in words and "local " in words, words
+
+
+def test_a_figure_of_a_graph_says_nothing_of_the_mouse(qtbot: QtBot, tmp_path: Path) -> None:
+    view = filled(opened(qtbot, SPECS["graph"].make(), 820, 520), SPECS["graph"])
+    export_view(view, tmp_path / "graph.svg")
+    words = words_in(tmp_path / "graph.svg")
+    assert "nodes" in words and not any(word in words for word in ("Click", "Drag", "Wheel")), words

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,13 +17,14 @@ import main
 from explorer.app.answering.engine import LocalEngine
 from explorer.declare.elements import parse_chain
 from explorer.declare.states.latent import parse_latent
+from explorer.declare.states.model_name import LIVE
 from explorer.square.analyses.latent.part import Latent
 from explorer.state.state import State
 from tests.widgets.parts.driving.windows import LONGEST_MS, Open, settle
 from widgets.figures.export import export_view
 from widgets.figures.numbers import export_numbers
 from widgets.latent.plane_view import LatentView
-from widgets.latent.samples_view import SamplesView
+from widgets.latent.samples_view import GAP, SamplesView, Tiles
 from widgets.window.main_window import MainWindow
 
 
@@ -125,9 +128,10 @@ def test_samples_scroll_through_thousands_and_paint_what_is_seen(qtbot: QtBot, o
     qtbot.waitUntil(lambda: len(view.tiles.images) == 2048, timeout=LONGEST_MS)
     picture(window, "samples")
     view.tiles.verticalScrollBar().setValue(view.tiles.verticalScrollBar().maximum())
-    view.tiles.repaint()
-    view.tiles.viewport().repaint()
-    assert view.tiles.painted[-1] == 2047 and len(view.tiles.painted) < 1000
+    seen, columns, step = view.tiles.seen, view.tiles.columns, view.tiles.side + GAP
+    assert seen[-1] == 2047 and len(seen) < 1000
+    rows = view.tiles.viewport().height() / step
+    assert rows <= len(seen) / columns < rows + 2 and view.caption().startswith(f"{len(seen):,} of 2,048 samples")
 
 
 @pytest.mark.slow
@@ -227,3 +231,36 @@ def test_examples_that_cannot_be_shown_are_said_in_the_window(qtbot: QtBot, open
         if "LDA" not in sentence:
             window.panes.raise_tab("samples")
             said(qtbot, samples, sentence)
+
+
+def test_a_network_that_learns_is_drawn_whole_before_its_next_state_is_asked_for(
+    qtbot: QtBot, open_window: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    window = open_window(State("vae", device="cpu"))
+    plane(window)
+    latent = finished(qtbot, window)
+    qtbot.waitUntil(lambda: (found := shown(window)) is not None and found.whole, timeout=LONGEST_MS)
+    frame, drawn = window.controller.frame, list[str]()
+    assert frame is not None
+    trainer = window.files.trainer
+    monkeypatch.setattr(trainer, "page", SimpleNamespace(drawn=drawn.append))
+    state = replace(frame.state, model=f"vae@/some/where/{LIVE}")
+
+    def told(whole: bool) -> list[str]:
+        drawn.clear()
+        part = replace(frame.squares[0], latent=replace(latent, whole=whole))
+        trainer.follow(replace(frame, state=state, squares=(part,)))
+        return list(drawn)
+
+    assert told(False) == [] and told(True) == [f"/some/where/{LIVE}"]
+    window.panes.raise_tab("stage")
+    assert told(False), "nobody looks at the codes"
+
+
+def test_samples_are_counted_that_were_not_painted_yet(qtbot: QtBot) -> None:
+    tiles = Tiles()
+    qtbot.addWidget(tiles)
+    tiles.resize(4 * 46 + 10, 3 * 46)
+    tiles.show()
+    tiles.show_images(np.zeros((100, 29, 29), np.uint8))
+    assert tiles.columns == 4 and len(tiles.seen) == 12

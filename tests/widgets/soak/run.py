@@ -120,6 +120,7 @@ def _soak(wanted: Sequence[Interaction], args: argparse.Namespace, weights: Mapp
                 return FAILED
         done = number
         if number % EVERY == 0:
+            world.rest()
             now = world.figures()
             memory += [now.memory] if number >= FIRST else []
             seconds = time.monotonic() - since

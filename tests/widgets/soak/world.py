@@ -28,14 +28,14 @@ from PySide6.QtCore import (
     qInstallMessageHandler,
 )
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QApplication, QFileDialog, QInputDialog
+from PySide6.QtWidgets import QApplication, QDialog, QFileDialog, QInputDialog
 
 from explorer.app.thread.orders import NoEngine
 from explorer.data.apart.asking import pool
 from explorer.square.frame import Failure, LayerInfo, Square
 from explorer.state.state import State
+from explorer.work.files.places import RESOURCES
 from explorer.work.memory import give_back
-from explorer.work.places import RESOURCES
 from tests.widgets.soak.draws import Draws, Interaction
 from tests.widgets.soak.interactions import DONE
 from widgets.base.look import theme
@@ -282,6 +282,21 @@ class World:
                 window.controller.undo()
             late.stop()
         self.pump(300 if everything else 1)
+
+    def rest(self) -> None:
+        """Bring the program to where looks at its memory are compared: one window as it starts, nothing else open.
+
+        What was kept to be quick stays kept.
+        """
+        for dialog in QApplication.topLevelWidgets():
+            if isinstance(dialog, QDialog) and dialog.isVisible():
+                dialog.reject()
+        while len(self.windows) > 1:
+            self.close_window()
+        if self.windows:
+            self.window.cancel()
+            self.controller.open_state(State())
+            self.settle(everything=True)
 
     # interactions ---------------------------------------------------------------------------------------------
     def do(self, one: Interaction) -> None:

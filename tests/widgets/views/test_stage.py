@@ -27,9 +27,9 @@ from tests.widgets.parts.frames.graph_frames import graph_frame, graph_square, s
 from tests.widgets.parts.frames.sample_frames import make_frame, make_square
 from widgets.base.look import theme
 from widgets.base.view import Wish
-from widgets.grid.link import PlaneLink
 from widgets.maps.linking import Places, element_text
 from widgets.maps.ring import Ring, snap
+from widgets.spaces.grid.link import PlaneLink
 from widgets.stage.layout import above, arrange, below
 from widgets.views.stage import VIEW, Stage
 
@@ -565,6 +565,7 @@ def test_elements_are_written_for_reading() -> None:
     text = element_text(parse_chain("rotate:30+translate:4,-2+reflect+dilate:1.2+translate:1,0,zero"))
     expected = "rotate 30°, translate 4, −2 px, reflect horizontal, dilate 1.2×, translate 1, 0 px (zero)"
     assert text.replace("\xa0", " ") == expected
+    assert element_text(parse_chain("random-gauge:3")).startswith("random-gauge"), "a hyphen is no minus sign"
     assert element_text(State().steps) == "identity"
 
 

@@ -65,7 +65,7 @@ class FocusRing(QObject):
         frame.setVisible(widget is not None)
 
     def _there(self) -> _Frame | None:
-        """Return the frame: Qt puts it into the place of what it is round, and it goes with that, a panel say."""
+        """Return the frame; it is a child of the panel round which it is drawn, and Qt deletes it with that."""
         return self._frame if self._frame is not None and isValid(self._frame) else None
 
 

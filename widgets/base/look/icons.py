@@ -8,7 +8,7 @@ from PySide6.QtCore import QByteArray, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QGuiApplication, QIcon, QPainter, QPixmap
 from PySide6.QtSvg import QSvgRenderer
 
-from explorer.work.places import RESOURCES
+from explorer.work.files.places import RESOURCES
 from widgets.base.look.theme import current
 
 FOLDER = RESOURCES / "icons"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, QSettings, Signal
 
-from explorer.work.places import RESOURCES
+from explorer.work.files.places import RESOURCES
 
 KEY = "plain_words"
 PAGE = "glossary.md"

@@ -61,6 +61,8 @@ def untested(square: Square) -> str:
         return ""
     if all(m.cumulative is None for m in found):
         return "This element has no action on any layer here, so there is no law to test."
+    if square.cut_off:
+        return f"{square.cut_off[:1].upper()}{square.cut_off[1:]}."
     if any(m.exact for m in found):
         return "The output has no law for this element."
     return "This element puts values between places: there is an error to read, and no verdict."
@@ -109,6 +111,12 @@ def _verdict(square: Square) -> str:
     if all(m.cumulative is None for m in found):
         return "no law: this element has no action here"
     return "the output has no law" if any(m.exact for m in found) else "resampled element: a curve, no verdict"
+
+
+def verdict_in_brief(square: Square) -> str:
+    """Return `verdict_sentence` in one or two words, for where there is no room for it."""
+    brief = {"undefined": "no number", "no law": "no verdict", "unmoved": "nothing to test", "withheld": "?"}
+    return brief.get(square.verdict, square.verdict or "being measured")
 
 
 def verdict_colour_role(square: Square) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from PySide6.QtCore import QRectF, Qt, Signal
@@ -58,6 +59,7 @@ class Header(pg.GraphicsWidget):
         super().__init__()
         self.parts: tuple[Part, ...] = ()
         self.link: int | None = None  # index of the part that is a link
+        self.brief: Mapping[int, str] = {}  # what is written instead of a part that has no room, by its index
         self._texts: dict[Any, str] = {}
         self.legend = pg.LegendItem(frame=False, horSpacing=2, sampleType=Sample)
         self.legend.layout.setContentsMargins(0, 0, 0, 0)
@@ -67,16 +69,18 @@ class Header(pg.GraphicsWidget):
     def set_font(self, font: QFont, room: float = 6.0, right: bool = False) -> None:
         """Take a font, with so many pixels of room above and below it; write to the `right` end."""
         self._right = right
-        self._plain, self._bold = QFont(font), QFont(font)
-        self._bold.setBold(True)
+        self._plain, self.bold = QFont(font), QFont(font)
+        self.bold.setBold(True)
         self.setFixedHeight(QFontMetricsF(font).height() + room)
         self.legend.setLabelTextSize(f"{font.pointSizeF():.1f}pt")
         self._arrange()
 
-    def write(self, parts: Sequence[Part], link: int | None = None) -> None:
+    def write(
+        self, parts: Sequence[Part], link: int | None = None, brief: Mapping[int, str] = MappingProxyType({})
+    ) -> None:
         parts = [(say(text), ink, bold) for text, ink, bold in parts]
-        if (tuple(parts), link) != (self.parts, self.link):
-            self.parts, self.link = tuple(parts), link
+        if (tuple(parts), link, brief) != (self.parts, self.link, self.brief):
+            self.parts, self.link, self.brief = tuple(parts), link, brief
             self.setAcceptHoverEvents(link is not None)
             self.unsetCursor()
             self._arrange()
@@ -111,7 +115,7 @@ class Header(pg.GraphicsWidget):
         self._arrange()
 
     def _widths(self) -> list[float]:
-        plain, bold = QFontMetricsF(self._plain), QFontMetricsF(self._bold)
+        plain, bold = QFontMetricsF(self._plain), QFontMetricsF(self.bold)
         return [(bold if heavy else plain).horizontalAdvance(text) + GAP for text, _, heavy in self.parts]
 
     def _arrange(self) -> None:
@@ -140,16 +144,25 @@ class Header(pg.GraphicsWidget):
             x += width if fits else 0.0
         return found
 
-    def paint(self, p: QPainter, *rest: Any) -> None:
-        for k, ((text, colour, heavy), place) in enumerate(zip(self.parts, self._places())):
-            if place.isEmpty():
-                continue
-            font = QFont(self._bold if heavy else self._plain)
-            font.setUnderline(k == self.link)
-            p.setFont(font)
-            p.setPen(QColor(colour))
+    def _font(self, k: int) -> QFont:
+        font = QFont(self.bold if self.parts[k][2] else self._plain)
+        font.setUnderline(k == self.link)
+        return font
+
+    def shown(self) -> list[str]:
+        """Return what is written of each part."""
+        found = []
+        for k, ((text, _, _), place) in enumerate(zip(self.parts, self._places())):
             # half a pixel more, so that what fits is not elided by its rounding
-            shown = QFontMetricsF(font).elidedText(text, Qt.TextElideMode.ElideRight, place.width() + 0.5)
+            metrics, room = QFontMetricsF(self._font(k)), place.width() + 0.5
+            wanted = text if metrics.horizontalAdvance(text) <= room else self.brief.get(k, text)
+            found.append("" if place.isEmpty() else metrics.elidedText(wanted, Qt.TextElideMode.ElideRight, room))
+        return found
+
+    def paint(self, p: QPainter, *rest: Any) -> None:
+        for k, (shown, place) in enumerate(zip(self.shown(), self._places())):
+            p.setFont(self._font(k))
+            p.setPen(QColor(self.parts[k][1]))
             p.drawText(place.adjusted(0, 0, GAP, 0), LEFT, shown)
 
     def link_place(self) -> QRectF:

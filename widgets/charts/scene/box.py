@@ -73,7 +73,7 @@ class Box(pg.ViewBox):
         self.setRange(xRange=self._whole[0], yRange=self._whole[1], padding=0)
 
     def enableAutoRange(self, axis: Any = None, enable: Any = True, x: Any = None, y: Any = None) -> None:
-        """Show the whole range of what is to be "automatic"; ranges never follow the data of a single frame."""
+        """Show the whole range when asked for an "automatic" one; ranges never follow the data of a single frame."""
         named = {None: (0, 1), "xy": (0, 1), self.XYAxes: (0, 1), "x": (0,), "y": (1,), 0: (0,), 1: (1,)}
         wanted = [x, y] if x is not None or y is not None else [enable if k in named[axis] else None for k in (0, 1)]
         for k, on in enumerate(wanted):

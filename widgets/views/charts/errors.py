@@ -23,6 +23,7 @@ from widgets.base.text.words import (
     read_out,
     subject,
     verdict_colour_role,
+    verdict_in_brief,
     verdict_sentence,
     words_before,
 )
@@ -76,9 +77,8 @@ class LayerChart(Plot):
         self.columns: list[Column] = []
         self.selected = ""
         self.colour_role = "first"
-        self._title = ""
-        self._verdict = ("", "muted")
-        self._hints = ""
+        self._title = self._hints = ""
+        self._verdict = ("", "", "muted")
         self._suspect: str = ""  # the guilty layer that the verdict leads to: the selected one, else the first
         self._errors: dict[str, NDArray[Any]] = {}
         self._before: dict[str, NDArray[Any]] = {}
@@ -105,14 +105,14 @@ class LayerChart(Plot):
             self._before[key] = _figures([column.before for column in self.columns], key)
         self._name_keys(bool(before))
         if square is None:
-            self.message = "No measurement yet. Choose a model and a sample, then turn or shift the picture."
+            self.message = "Nothing is measured yet: once the network has answered, the error of every layer is here."
         elif not layers:
             self.message = f"{square.title} has no layer that can be watched."
         else:
             self.selected = square.layer.name
             self._suspect = self.selected if self.selected in guilty else next(iter(square.guilty), "")
             self._title = square.title
-            self._verdict = (verdict_sentence(square), verdict_colour_role(square))
+            self._verdict = (verdict_sentence(square), verdict_in_brief(square), verdict_colour_role(square))
             self._hints = "; ".join(filter(None, (words_before(square), *square.hints)))
             if role != self.colour_role:
                 self.colour_role = role
@@ -193,11 +193,11 @@ class LayerChart(Plot):
 
     def _write(self) -> None:
         t = theme.current()
-        verdict, role = self._verdict if badges() else ("", "muted")
+        verdict, brief, role = self._verdict if badges() else ("", "", "muted")
         self.header.write([
             (self._title, getattr(t, self.colour_role), True), (verdict, getattr(t, role), role == "bad"),
             (self._hints, t.muted, False),
-        ], link=1 if self._suspect else None)  # fmt: skip
+        ], link=1 if self._suspect else None, brief={1: brief})  # fmt: skip
 
     def dress(self) -> None:
         super().dress()
@@ -298,7 +298,7 @@ class ChannelStrip(Plot):
         t = theme.current()
         worst = f"worst: {int(np.nanargmax(self.values))} ({figure(float(finite.max()))})" if finite.size else ""
         name = f"{count} channel{'s' * (count != 1)} of {self._layer}"
-        self.header.write([(name, t.muted, False)])
+        self.header.write([(name, t.muted, False)], brief={0: name.partition(" of ")[0]})
         self.footer.write([(worst, t.muted, False)])
 
     def set_fonts(self) -> None:

@@ -107,7 +107,7 @@ class OrbitView(View):
     def set_playing(self, playing: bool) -> None:
         """Show whether the element runs; emits nothing."""
         self.play.setChecked(playing)
-        self.play.setText("⏸  Pause" if playing else "▶  Play")
+        self.play.setText("‖  Pause" if playing else "▶  Play")
 
     @property
     def transform(self) -> Transform | None:

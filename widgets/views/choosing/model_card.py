@@ -90,9 +90,9 @@ class CardDelegate(QStyledItemDelegate):
         else:  # a network of somebody's own, or a card whose picture is not made yet
             p.fillRect(place, QColor(t.raised))
             p.setPen(QColor(t.muted))
-            p.setFont(small)
-            wrapped = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
-            p.drawText(place.adjusted(4, 4, -4, -4), wrapped, title_of(info.domain) if info.domain else "your own")
+            words, room = title_of(info.domain) if info.domain else "your own", place.adjusted(4, 4, -4, -4)
+            p.setFont(fitted(small, words, room.width()))
+            p.drawText(room, Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap, words)
         p.setPen(QPen(QColor(t.line), 1))
         p.setBrush(Qt.BrushStyle.NoBrush)
         p.drawRect(place)
@@ -125,6 +125,17 @@ class CardDelegate(QStyledItemDelegate):
             p.setPen(QColor(colour))
             p.drawText(place, Qt.AlignmentFlag.AlignCenter if pill else LEFT, text)
             x += width + 6
+
+
+def fitted(font: QFont, text: str, width: float) -> QFont:
+    """Return a font, made smaller where the longest word of a text would be wider than that."""
+    metrics = QFontMetricsF(font)
+    longest = max((metrics.horizontalAdvance(word) for word in text.split()), default=0.0)
+    if longest <= width:
+        return font
+    smaller = QFont(font)
+    smaller.setPointSizeF(max(1.0, font.pointSizeF() * width / longest))
+    return smaller
 
 
 def paint_lines(p: QPainter, text: str, box: QRectF, font: QFont, most: int = 2) -> int:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from pathlib import Path
 
 from PySide6.QtGui import QImage
 
-from explorer.work.places import RESOURCES
+from explorer.work.budget import budgeted
+from explorer.work.files.places import RESOURCES
 
 FOLDER = RESOURCES / "thumbnails"
 THEMES = ("light", "dark")
@@ -19,7 +19,7 @@ def picture_of(model: str, theme: str, folder: Path = FOLDER) -> Path:
     return folder / theme / f"{model}.webp"
 
 
-@lru_cache(maxsize=512)
+@budgeted
 def thumbnail(model: str, theme: str) -> QImage | None:
     """Return a model's picture, None where there is none: a network of somebody's own, or a new card."""
     if not model.replace("-", "").isalnum():

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from explorer.declare.space import kinds, space_of_kind
 from explorer.declare.types.field_text import parse_field
 from explorer.square.frame import Measure
 from widgets.base.look import theme
@@ -26,16 +27,6 @@ from widgets.charts.axis.scales import scale_for
 MEASURE = Qt.ItemDataRole.UserRole + 1  # Measure or None
 GUILTY = Qt.ItemDataRole.UserRole + 2
 BEFORE = Qt.ItemDataRole.UserRole + 5  # Measure before the network's file was edited, or None
-SUGGESTIONS = (
-    "grid scalar",
-    "grid scalar /2",
-    "grid regular(C4)",
-    "grid regular(D4)",
-    "grid regular(D4) /2",
-    "point scalar",
-    "point regular(C4)",
-    "invariant",
-)
 RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 _REGULAR = re.compile(r"regular\((\w+)\)")
 Index = QModelIndex | QPersistentModelIndex
@@ -97,11 +88,17 @@ class ErrorDelegate(QStyledItemDelegate):
 
 
 class FieldDelegate(QStyledItemDelegate):
-    """Edits a field type: a combo of suggestions that takes any text `parse_field` reads."""
+    """Edits a field type: a combo of suggestions that takes any text `parse_field` reads.
 
-    def __init__(self, parent: QWidget, say: Callable[[str], None], grant: Callable[[Index, str], None]) -> None:
+    Args:
+        kind: gives the kind of data that is looked at, whose space suggests fields.
+    """
+
+    def __init__(
+        self, parent: QWidget, say: Callable[[str], None], grant: Callable[[Index, str], None], kind: Callable[[], str]
+    ) -> None:
         super().__init__(parent)
-        self._say, self._grant = say, grant
+        self._say, self._grant, self._kind = say, grant, kind
 
     def initStyleOption(self, option: QStyleOptionViewItem, index: Index) -> None:
         """Write the field in short where there is no room: "D4 /2" for "grid regular(D4) /2"."""
@@ -115,9 +112,11 @@ class FieldDelegate(QStyledItemDelegate):
         editor = QComboBox(parent)
         editor.setEditable(True)
         editor.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
-        editor.addItems(list(SUGGESTIONS))
+        known = space_of_kind(kind).examples if (kind := self._kind()) in kinds() else ()
+        editor.addItems([*known, "invariant"])
         editor.setMinimumWidth(190)
-        editor.setToolTip("A field type such as “grid regular(D4) /2”; leave it empty to take a correction back")
+        such = f" such as “{known[-1]}”" if known else ""
+        editor.setToolTip(f"A field type{such}; leave it empty to take a correction back")
         line = editor.lineEdit()
         assert isinstance(line, QLineEdit)
         line.textEdited.connect(lambda _text: self._say(""))

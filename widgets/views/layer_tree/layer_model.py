@@ -56,6 +56,10 @@ class Node:
             yield child
             yield from child.walk()
 
+    def depth(self) -> int:
+        """Return how many rows this one is the end of, from the edge of the tree on."""
+        return 0 if self.above is None else 1 + self.above.depth()
+
 
 Passes = Callable[[Square, LayerInfo], bool]
 Nodes = dict[tuple[int, str], Node]  # by the index of the square and the name
@@ -105,6 +109,7 @@ class LayerModel(QAbstractItemModel):
         super().__init__(parent)
         self.top = Node(None, 0, "", "")
         self.nodes: Nodes = {}
+        self.deepest = 0  # of the rows
         self.squares: tuple[Square, ...] = ()
         self._layers: tuple[tuple[LayerInfo, ...], ...] = ()  # that the rows describe
         self.watched: frozenset[str] = frozenset()
@@ -138,6 +143,7 @@ class LayerModel(QAbstractItemModel):
         """Make the rows anew: of other layers, in another order, or of fewer of them."""
         self.beginResetModel()
         self.top, self.nodes = tree_of(squares, in_order, passes)
+        self.deepest = max((node.depth() for node in self.nodes.values()), default=0)
         self.set_squares(squares)
         self.endResetModel()
 

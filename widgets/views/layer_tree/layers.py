@@ -67,7 +67,7 @@ class LayersView(FrameView[Square]):
         self.tree.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.tree.customContextMenuRequested.connect(self._open_menu)
         self.error_delegate = ErrorDelegate(self.tree)
-        self.field_delegate = FieldDelegate(self.tree, self._say, self._override)
+        self.field_delegate = FieldDelegate(self.tree, self._say, self._override, self._kind)
         self.tree.setItemDelegateForColumn(ERROR, self.error_delegate)
         self.tree.setItemDelegateForColumn(FIELD, self.field_delegate)
         header = self.tree.header()
@@ -138,6 +138,7 @@ class LayersView(FrameView[Square]):
         if told != self._told or not _alike(built, self._built):
             self._build(squares)
             self._told, self._built = told, built
+            self._share_width(self.tree.viewport().width())
         else:
             self.model.set_squares(squares)
         edited = any(former_figure(s.measures.get(n), m) for s in squares for n, m in s.before.items())
@@ -279,6 +280,10 @@ class LayersView(FrameView[Square]):
         if overrides != self.frame.state.overrides:
             self.wished.emit(Wish(changes={"overrides": overrides}))
 
+    def _kind(self) -> str:
+        """Return the kind of data that is looked at, "" while there is none."""
+        return self.squares[0].domain if self.squares else ""
+
     def _say(self, sentence: str) -> None:
         self.sentence.setText(sentence)
         self.sentence.setVisible(bool(sentence))
@@ -310,7 +315,9 @@ class LayersView(FrameView[Square]):
             taken = sum(int(room) for k, room in wanted.items() if COLUMNS[k].key in chosen)
             self.tree.setColumnWidth(NAME, max(int(14 * em), width - taken))
             return
-        left = width - max(9.5 * em, min(0.42 * width, 24 * em))
+        # a name that is nested deep is pushed to the right; without it no figure says what it is of
+        nested = self.model.deepest * self.tree.indentation()
+        left = width - max(9.5 * em, min(0.42 * width, 24 * em), min(0.7 * width, nested + 9.5 * em))
         for k in range(PARAMS + 1, len(COLUMNS)):
             self.tree.setColumnHidden(k, True)
         for column in (ERROR, FIELD, SHAPE, PARAMS):

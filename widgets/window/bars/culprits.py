@@ -28,7 +28,7 @@ def culprits(square: Square) -> tuple[str, ...]:
 
 
 def grouped_hints(square: Square) -> list[str]:
-    """Return the hints, those of the worst layers first; what is said of several layers is said once."""
+    """Return the hints, worst layers first, each once where it concerns several layers."""
     layers: dict[str, list[str]] = {}
     order = {name: k for k, name in enumerate(culprits(square))}
     parts = [hint.partition(": ") for hint in square.hints]

@@ -10,7 +10,7 @@ from explorer.declare.elements import chain_text
 from explorer.square.frame import Frame, Square
 from widgets.base.look import theme
 from widgets.base.look.icons import icon
-from widgets.base.text.words import move, untested, verdict_colour_role, verdict_sentence
+from widgets.base.text.words import move, untested, verdict_colour_role, verdict_in_brief, verdict_sentence
 from widgets.window.bars.culprits import Whole, culprits, grouped_hints, verdict_text
 
 BETWEEN = "   ·   "  # of two networks
@@ -28,7 +28,7 @@ class Diagnosis(QFrame):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("diagnosis")
-        self._whole, self._short, self._stale, self._role = "", "", "", "muted"
+        self._whole, self._short, self._brief, self._stale, self._role = "", "", "", "", "muted"
         self._withheld = ""
         self._frame: Frame | None = None
         self.dot = QLabel()
@@ -81,10 +81,11 @@ class Diagnosis(QFrame):
         several = len(squares) > 1
         self._whole = reason or BETWEEN.join(_said(square, several) for square in squares)
         self._short = reason or BETWEEN.join(_said(square, several, hints=False) for square in squares)
+        self._brief = reason or BETWEEN.join(_in_brief(square, several) for square in squares)
         self._role = verdict_colour_role(squares[0])
         self._offer(squares[0], frame)
         if self._withheld:
-            self._whole = self._short = self._withheld
+            self._whole = self._short = self._brief = self._withheld
             self._role = "muted"
             self.button.hide()
         for part in (self.before, self.next):
@@ -95,7 +96,8 @@ class Diagnosis(QFrame):
 
     def _offer(self, square: Square, frame: Frame | None) -> None:
         """Offer a way out where nothing was tested."""
-        resampled = square.verdict == "no law" and frame is not None and bool(frame.state.steps) and not square.message
+        moved = frame is not None and bool(frame.state.steps)
+        resampled = square.verdict == "no law" and moved and not (square.message or square.cut_off)
         self.button.setVisible(bool(untested(square)))
         if square.verdict == "unmoved":
             self.button.setText(f"{move(square).capitalize()}")
@@ -147,8 +149,14 @@ class Diagnosis(QFrame):
 
     def _write(self) -> None:
         whole = self._stale.capitalize() if self._stale else self._whole
-        line = whole if self._stale or self.whole.isHidden() else self._short  # the rest is said below
+        lines = (whole,) if self._stale else (whole, self._short, self._brief)
+        if not self._stale and not self.whole.isHidden():
+            lines = lines[1:]  # the rest is said below
         metrics, room = self.text.fontMetrics(), max(0, self.text.width() - 4)
+        fits = [line for line in lines if metrics.horizontalAdvance(line) <= room]
+        # of one network, what is cut off begins with what would fit
+        line = lines[0] if not fits or lines[0].startswith(fits[0]) else fits[0]
+        line = lines[-1] if room and not fits else line
         self.text.setText(metrics.elidedText(line, Qt.TextElideMode.ElideRight, room) if room else line)
         self.text.setToolTip(whole)
         squares = self._frame.squares if self._frame is not None else ()
@@ -181,6 +189,11 @@ def _small(text: str, tip: str) -> QToolButton:
     made.setToolTip(tip)
     made.setAccessibleName(tip)
     return made
+
+
+def _in_brief(square: Square, named: bool) -> str:
+    brief = verdict_in_brief(square)
+    return f"{square.model}: {brief}" if named else brief.capitalize()
 
 
 def _said(square: Square, named: bool, hints: bool = True) -> str:

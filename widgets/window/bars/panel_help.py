@@ -1,4 +1,4 @@
-"""Help on a panel (F1): what it shows, a picture of it as it is now, and the words that stand in it."""
+"""Help on a panel (F1): what it shows, a picture of it as it is now, mouse and keys, and the words in it."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from widgets.base.controls.dialog import Dialog
 from widgets.base.look import theme
 from widgets.base.look.icons import app_icon
 from widgets.base.text import glossary
+from widgets.base.text.gestures import as_html, gestures_of
 from widgets.base.view import View, ViewSpec
 from widgets.window.bars.help import Page
 
@@ -33,12 +34,17 @@ def panel_dialog(parent: QWidget, spec: ViewSpec, view: View) -> QDialog:
         for word in words
         if (told := glossary.meaning(word))
     )
+    done = "".join(
+        f'<tr><td style="padding-right:16px">{as_html(gesture)}</td><td>{as_html(does)}</td></tr>'
+        for gesture, does in gestures_of(spec.title)
+    )
+    done = f"<h4>Mouse and keys</h4><table>{done}</table>" if done else ""
     muted = theme.current().muted
     key = f'<p style="color:{muted}">Its key is {html.escape(spec.key)}.</p>' if spec.key else ""
     page.setHtml(
         f"<h3>{html.escape(spec.title)}</h3><p>{html.escape(spec.summary)}</p>{key}"
         f'<p><img src="panel:now"></p><p style="color:{muted}">{html.escape(glossary.say(caption))}</p>'
-        f"<h4>Words</h4><table>{rows}</table>"
+        f"{done}<h4>Words</h4><table>{rows}</table>"
     )
     dialog = Dialog(parent)
     dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)

@@ -13,7 +13,7 @@ from explorer.declare.space import same_space
 from explorer.declare.telling.choices import AS, split_asked
 from explorer.state.catalogue import Catalogue
 from explorer.state.state import State
-from explorer.work.places import at_home
+from explorer.work.files.places import at_home
 from widgets.base.text.kinds_of_data import one_of
 
 
@@ -82,9 +82,10 @@ def open_sample(controller: Opening, path: str) -> None:
         return str(engine.first_taking(models, state)) if hasattr(engine, "first_taking") else likely
 
     def done(model: str) -> None:
-        # another model that has been chosen meanwhile stays
-        same = controller.state.model == state.model
-        controller.change({"sample": path, "model": model if same else controller.state.model})
+        if controller.state.model != state.model:  # chosen meanwhile: it may take them, which was not tried
+            open_sample(controller, path)
+        else:
+            controller.change({"sample": path, "model": model})
 
     controller.do(work, f"Opening {Path(base_of(path)).name}…", done)
 

@@ -6,7 +6,7 @@ from PySide6.QtCore import QObject, Signal
 
 from explorer.declare.states.model_name import files_of
 from explorer.state.state import State
-from explorer.work.stamps import stamp
+from explorer.work.files.stamps import stamp
 from widgets.window.controller import Controller
 from widgets.window.following.watching import FileWatch
 

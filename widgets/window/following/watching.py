@@ -8,7 +8,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from explorer.declare.states.model_name import LIVE
-from explorer.work.stamps import stamp
+from explorer.work.files.stamps import stamp
 
 TICK_MS = 150
 

@@ -72,7 +72,6 @@ class SymmetricPage(Dialog):
 
     def show_outcomes(self, found: Sequence[Outcome]) -> None:
         """Show what each version did, the ones that work first."""
-        self.progress.hide()
         self.outcomes = tuple(sorted(found, key=lambda one: (not one.mended, not one.useful, bool(one.reason))))
         works = [one for one in found if one.useful]
         group = found[0].group if found else ""
@@ -84,11 +83,26 @@ class SymmetricPage(Dialog):
         for row, one in enumerate(self.outcomes):
             self._add(2 * row, one)
         self.apply_theme()
+        self._grow()
 
     def show_failure(self, failure: Failure) -> None:
         """Say why nothing could be tried."""
-        self.progress.hide()
         self.words.setText(failure.sentence)
+        self._grow()
+
+    def _grow(self) -> None:
+        """Give each sentence the height that it has at this width; Qt keeps one in which wrapped ones are cut."""
+        column = self.layout()
+        assert column is not None
+        for child in self.findChildren(QWidget):
+            child.show()  # what is not shown yet has no place
+        column.activate()
+        for label in self.findChildren(QLabel):
+            if label.wordWrap():
+                label.setMinimumHeight(label.heightForWidth(label.width()))
+        self.progress.hide()
+        column.activate()
+        self.resize(self.width(), max(self.height(), column.totalMinimumSize().height()))
 
     def _add(self, row: int, one: Outcome) -> None:
         name, said = QLabel(one.title), QLabel(one.sentence[:1].upper() + one.sentence[1:] + ".")

@@ -8,7 +8,7 @@ from PySide6.QtCore import QSettings
 
 from explorer.state.lessons.walk import Walk
 from explorer.state.session import Session, SessionError, load_session
-from explorer.work.places import RESOURCES
+from explorer.work.files.places import RESOURCES
 
 LESSONS = RESOURCES / "lessons"
 PREFIX = "lessons"  # of the settings

@@ -79,6 +79,9 @@ class ImportPage(Dialog):
         theme.changes.changed.connect(self.apply_theme)
         self.finished.connect(lambda: theme.changes.changed.disconnect(self.apply_theme))
         self.apply_theme()
+        self.heading.setText(f"Reading <b>{html.escape(Path(self.file).name)}</b>…")
+        for empty in (self.ways_title, self.table, self.picture):  # until there is something to show
+            empty.hide()
 
     # building ---------------------------------------------------------------------------------------------
     def _left(self) -> QWidget:
@@ -178,6 +181,8 @@ class ImportPage(Dialog):
 
     def _ask(self) -> None:
         self.go.setEnabled(False)
+        self.told.setText("Reading…")
+        self.told.setStyleSheet(f"color: {theme.current().muted};")
         self.asked.emit(self.text)
 
     # what was found ---------------------------------------------------------------------------------------
@@ -192,6 +197,7 @@ class ImportPage(Dialog):
         self._show_ways(look)
         self._show_choices(look.choices)
         self._show_head(look)
+        self.picture.setVisible(look.picture is not None)
         if look.picture is not None:
             height, width = look.picture.shape[:2]
             data = np.ascontiguousarray(look.picture).tobytes()

@@ -19,7 +19,7 @@ from explorer.network.opening.files.edits import Edit, edits
 from explorer.network.opening.files.trust import remember, remembered
 from explorer.state.runs import models_of
 from explorer.state.session import Session
-from explorer.work.places import at_home
+from explorer.work.files.places import at_home
 from widgets.base.settings import texts
 from widgets.window.opening.inputs import Inputs
 from widgets.window.opening.page import ModelPage

@@ -12,7 +12,7 @@ from explorer.declare.card import ModelInfo
 from explorer.declare.elements import Step, parse_chain
 from explorer.declare.space import Scene, kinds, spaces
 from explorer.state.state import State
-from explorer.work.replacing import write_whole
+from explorer.work.files.replacing import write_whole
 from widgets.base.view import View
 from widgets.figures.export import ExportError, export_view
 from widgets.window.main_window import MainWindow

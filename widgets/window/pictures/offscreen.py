@@ -12,7 +12,7 @@ from PySide6.QtGui import QPixmap
 from explorer.app.thread.orders import Engine
 from explorer.square.frame import Failure, Frame, OrbitCurve
 from explorer.state.state import State
-from explorer.work.replacing import write_whole
+from explorer.work.files.replacing import write_whole
 from widgets.base.look import theme
 from widgets.base.view import View
 from widgets.window.app import Collector, application

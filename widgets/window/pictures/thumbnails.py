@@ -10,7 +10,7 @@ from pathlib import Path
 
 from explorer.app.thread.orders import Engine
 from explorer.state.state import State
-from explorer.work.replacing import write_whole
+from explorer.work.files.replacing import write_whole
 from widgets.base.look import theme
 from widgets.figures.export import ExportError, export_view
 from widgets.views.choosing.pictures import SIZE, THEMES, picture_of

@@ -72,6 +72,10 @@ class Docks(QObject):
                 signal.connect(self._mend.start)
             self.docks[spec.name] = dock
 
+    def below(self) -> list[str]:
+        """Return the names of the panels whose place is below the stage."""
+        return [spec.name for spec in self._specs if spec.area == "bottom"]
+
     def reset(self) -> None:
         """Put every panel where it stands at first, for the size that the window has now."""
         window = self._window

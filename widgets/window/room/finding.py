@@ -83,7 +83,7 @@ def _call_in(text: str) -> ast.Call | None:
 
 
 def _value(text: str, expression: ast.expr) -> Any:
-    """Return the value of an argument: a literal, or made of what the file imports from the core, which is light.
+    """Return the value of an argument: a literal, or an expression of names imported from the core.
 
     Raises:
         ValueError: it is made of something else.

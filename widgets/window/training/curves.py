@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QPointF
+from PySide6.QtCore import QPointF, Qt, Signal
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QWidget
 
 from widgets.base.look import theme
 from widgets.base.text.words import figure
 from widgets.charts.axis.axes import LogAxis, ValueAxis
-from widgets.charts.items.marks import DOT, Marks, fill, ink
+from widgets.charts.items.marks import DOT, ElementLine, Marks, fill, ink
 from widgets.charts.library import pg
 from widgets.charts.plot import Plot
 from widgets.window.training.run import Run, Series
@@ -28,6 +28,9 @@ MARKED = 60  # points of a curve up to which each is a dot
 HELD, BROKEN = -8.0, 0.0  # decades that a chart of errors shows at least: rounding, and as large as the values
 ROOM = 0.012  # of the steps, before the first and behind the last: no dot is cut
 LOWEST = 1e-9  # an error of zero is drawn here
+FAINT = 70  # opacity of what is smoothed, and of what followed a step that was gone back to
+NEAR = 8  # pixels from the line of the present step from which a drag takes it along
+TICKS = (0.0, 0.03)  # share of the height that the marks of kept steps have
 
 
 def colour_of(number: int) -> str:
@@ -61,7 +64,12 @@ def smoothed(y: NDArray[np.float64], over: int) -> NDArray[np.float64]:
 
 
 class StepChart(Plot):
-    """Curves over steps, on a logarithmic or a linear axis."""
+    """Curves over steps, on a logarithmic or a linear axis.
+
+    A line stands at the step at which the training stands; dragged, it asks for the kept step next to the mouse.
+    """
+
+    rewound = Signal(int)  # the step under the mouse, which need not be kept
 
     def __init__(self, parent: QWidget | None = None, log: bool = True) -> None:
         self.log = log
@@ -69,39 +77,88 @@ class StepChart(Plot):
             parent, left=LogAxis("left") if log else ValueAxis("left"), bottom=ValueAxis("bottom", whole=True)
         )
         self.bottom.end = "step"
-        self._lines: list[pg.PlotCurveItem] = []
+        self.lines: list[pg.PlotCurveItem] = []
+        self._keys: dict[str, pg.PlotCurveItem] = {}  # the line of each curve
         self._dots = self.add(Marks(symbol=DOT, pen=None), 90)
         self._pointed = ""  # the curve under the mouse
         self.ends = (0.0, 1.0, 1.0)  # lowest and highest coordinate, last step
         self.drawn: list[tuple[str, Series, str]] = []  # what is said of a curve, its points, its colour
+        self.now = self.add(ElementLine(), 95)
+        self.now.hide()
+        self._kept = self.add(pg.VTickGroup(yrange=TICKS), 94)
+        self._held = False
+        self.dress()
+
+    def dress(self) -> None:
+        super().dress()
+        if hasattr(self, "_kept"):
+            self.now.dress()
+            self._kept.setPen(ink(theme.current().accent, 1.0))
+
+    def stand(self, run: Run | None) -> None:
+        """Show where a training stands, and the steps that it can go back to."""
+        kept = run.told.kept if run is not None and run.told.steered and run.process.running else []
+        self.now.setVisible(bool(kept))
+        self._kept.setXVals(kept)
+        self._kept.update()
+        if run is not None and not self._held:
+            self.now.setValue(run.told.step)
+
+    def _near(self, at: QPointF) -> bool:
+        return self.now.isVisible() and abs(at.x() - self.now.value()) * self.pixels().x() <= NEAR
+
+    def grabbed(self, at: QPointF) -> bool:
+        self._held = self._near(at)
+        return self._held
+
+    def dragged(self, at: QPointF, done: bool) -> None:
+        self._held = not done
+        self.now.setValue(min(max(at.x(), 0.0), self.ends[2]))
+        self.rewound.emit(round(self.now.value()))
 
     def place(self, values: NDArray[np.float64], low: float = LOWEST) -> NDArray[np.float64]:
         """Return the coordinates of values."""
         return np.log10(np.maximum(values, low)) if self.log else values
 
     def show_curves(
-        self, curves: Sequence[tuple[str, Series, str]], last: float, over: int = 1, low: float = LOWEST
+        self,
+        curves: Sequence[tuple[str, Series, str]],
+        last: float,
+        over: int = 1,
+        low: float = LOWEST,
+        until: Mapping[str, float] | None = None,
     ) -> None:
-        """Draw (name, points, colour); with a smoothing, what is smoothed in full colour over the rest."""
+        """Draw (name, points, colour); with a smoothing, what is smoothed in full colour over the rest.
+
+        Args:
+            until: the step at which each run stands: what follows it is faint.
+        """
         self.drawn = [curve for curve in curves if len(curve[1])]
-        drawn: list[tuple[NDArray[np.float64], NDArray[np.float64], str, int]] = []
+        drawn: list[tuple[NDArray[np.float64], NDArray[np.float64], str, int, str]] = []
         ends: list[float] = []
-        for _, points, colour in self.drawn:
+        for name, points, colour in self.drawn:
             x, y = points.x, self.place(points.y, low)
+            ends += [float(y.min()), float(y.max())]
             if over > 1:
-                drawn.append((*thinned(x, y), colour, 70))
+                drawn.append((*thinned(x, y), colour, FAINT, ""))
                 y = self.place(smoothed(points.y, over), low)
-            drawn.append((*thinned(x, y), colour, 255))
-            ends += [float(self.place(points.y, low).min()), float(self.place(points.y, low).max())]
-        while len(self._lines) < len(drawn):
-            self._lines.append(self.add(pg.PlotCurveItem(), 1 + len(self._lines)))
-        for line, found in zip_longest(self._lines, drawn):
+            count = points.until((until or {}).get(name, math.inf))
+            if count < len(x):
+                after = slice(max(0, count - 1), None)
+                drawn.append((*thinned(x[after], y[after]), colour, FAINT, ""))
+            drawn.append((*thinned(x[:count], y[:count]), colour, 255, name))
+        while len(self.lines) < len(drawn):
+            self.lines.append(self.add(pg.PlotCurveItem(), 1 + len(self.lines)))
+        self._keys = {}
+        for line, found in zip_longest(self.lines, drawn):
             if found is None:
                 line.setData([], [])
                 continue
-            x, y, colour, alpha = found
+            x, y, colour, alpha, name = found
             line.setPen(ink(colour, WIDE, alpha))
             line.setData(x, y)
+            if name:
+                self._keys[name] = line
         self._mark(low)
         if ends:
             self.message = ""
@@ -120,12 +177,12 @@ class StepChart(Plot):
 
     def key_of(self, name: str) -> pg.PlotCurveItem | None:
         """Return the line of a curve, for the legend."""
-        names = [one for one, _, _ in self.drawn]
-        each = len([line for line in self._lines if len(line.getData()[0])]) // max(1, len(names))
-        return self._lines[names.index(name) * each + each - 1] if name in names and each else None
+        return self._keys.get(name)
 
     def pointed(self, at: QPointF | None) -> None:
-        """Draw the curve under the mouse thicker than the others."""
+        """Draw the curve under the mouse thicker than the others, and show what can be dragged."""
+        near = at is not None and self._near(at)
+        self.viewport().setCursor(Qt.CursorShape.SizeHorCursor if near else Qt.CursorShape.ArrowCursor)
         name = self.nearest(at)[1] if at is not None and self.drawn else ""
         if name != self._pointed:
             self._pointed = name
@@ -165,13 +222,14 @@ class LossChart(StepChart):
 
     def show_runs(self, runs: Sequence[Run], part: str, over: int) -> None:
         """Draw a part of the loss, or a figure, of several runs."""
-        curves = []
+        curves, until = [], {}
         for run in runs:
             points = run.told.losses.get(part) or run.told.figures.get(part)
             if points is not None:
                 curves.append((run.name, points, colour_of(run.number)))
+                until[run.name] = run.told.step
         last = max((float(points.x[-1]) for _, points, _ in curves if len(points)), default=1.0)
-        self.show_curves(curves, last, over)
+        self.show_curves(curves, last, over, until=until)
         t = theme.current()
         self.header.write([(part, t.text, True), *((name, colour, False) for name, _, colour in curves)])
 
@@ -189,8 +247,9 @@ class ErrorChart(StepChart):
         shades = [_shade(k / max(1, len(names) - 1)) for k in range(len(names))]
         curves = [(name, run.told.errors[name], shade) for name, shade in zip(names, shades, strict=True)]
         last = max([float(run.told.step), *(float(points.x[-1]) for _, points, _ in curves if len(points))])
-        self.show_curves(curves, last)
-        worst, name = max(((float(p.y[-1]), name) for name, p, _ in curves if len(p)), default=(math.nan, ""))
+        self.show_curves(curves, last, until=dict.fromkeys(names, run.told.step))
+        here = [(y, name) for name, points, _ in curves if (y := run.told.at(points)) is not None]
+        worst, name = max(here, default=(math.nan, ""))
         words = [(run.name, colour_of(run.number), True)]
         if math.isfinite(worst):
             words.append((f"{run.told.transform}: largest at {name}, {figure(worst)}", theme.current().muted, False))

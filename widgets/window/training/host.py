@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Signal
 
 from explorer.declare.card import ModelInfo
 from explorer.declare.elements import chain_text
@@ -19,11 +19,13 @@ if TYPE_CHECKING:  # its charts take a second to import, and not at the start
 class Trainer(QObject):
     """Has at most one page open."""
 
+    exported = Signal(object)  # a view of the page
+
     def __init__(self, shell: Shell) -> None:
         super().__init__(shell)
         self._shell = shell
         self.page: TrainPage | None = None
-        shell.controller.frame_ready.connect(self._drawn)
+        shell.controller.frame_ready.connect(self.follow)
         self._before: dict[str, str] = {}  # {name of a network that learns: the model that was shown before it}
 
     def card(self) -> ModelInfo | None:
@@ -47,6 +49,7 @@ class Trainer(QObject):
             self.page.trained.connect(self._trained)
             self.page.shown.connect(self._shown)
             self.page.gone.connect(self._gone)
+            self.page.exported.connect(self.exported)
         elif info.name in self.page.infos:
             self.page.choose(info.name)
         else:  # of other data
@@ -70,9 +73,11 @@ class Trainer(QObject):
             self._before[name] = controller.state.model
             self._show(card, name)
 
-    def _drawn(self, frame: Frame | None) -> None:
-        """Say that a network that learns has been drawn: as soon as it likes, it may show the next one."""
-        if self.page is not None and frame is not None and in_training(frame.state.model):
+    def follow(self, frame: Frame | None) -> None:
+        """Say that a network that learns has been drawn, whole where it is looked at: it may show the next one."""
+        if self.page is None or frame is None or not in_training(frame.state.model):
+            return
+        if not self._shell.panes.awaits(frame):
             self.page.drawn(split_name(frame.state.model)[1])
 
     def _gone(self, path: str) -> None:

@@ -22,7 +22,6 @@ from PySide6.QtWidgets import (
     QPushButton,
     QSlider,
     QSpinBox,
-    QStackedWidget,
     QTabWidget,
     QToolButton,
     QVBoxLayout,
@@ -31,15 +30,14 @@ from PySide6.QtWidgets import (
 
 from explorer.declare.card import ModelInfo
 from explorer.declare.states.model_name import LIVE
-from explorer.work.places import at_home
+from explorer.work.files.places import at_home
 from widgets.base.controls.dialog import Dialog
 from widgets.base.look import theme
-from widgets.window.training.curves import ErrorChart, LossChart
+from widgets.window.training.panels import ErrorPanel, LossPanel
 from widgets.window.training.run import Run, Wanted, free
 
 SIZE = (1000, 620)
 SHOW_MS = 100
-BESIDE = 3  # runs whose layers are drawn beside each other
 RUNNING = 3  # trainings at once
 SPEEDS = (("as fast as it can", 0.0), ("10 steps a second", 10.0), ("2 steps a second", 2.0))
 
@@ -49,6 +47,7 @@ class TrainPage(Dialog):
 
     trained = Signal(str, str)  # card, path of its weights
     shown = Signal(str, str)  # card, path of the network as it is
+    exported = Signal(object)  # the panel whose curves are to be saved
     gone = Signal(str)  # path of a network that was shown and is none any more
 
     def __init__(self, parent: QWidget, infos: Sequence[ModelInfo], chosen: str, folder: str) -> None:
@@ -95,20 +94,14 @@ class TrainPage(Dialog):
             self.speed.addItem(text, speed)
         self.path = QLineEdit()
         self.path.setToolTip("The weights are written here when the training is over")
-        self.browse = QToolButton()
-        self.browse.setText("…")
-        self.browse.setAccessibleName("Choose the file")
+        self.browse = QToolButton(text="…", accessibleName="Choose the file")
         self.browse.clicked.connect(self._browse)
-        self.follow = QCheckBox("Show it in the window while it learns")
-        self.follow.setChecked(True)
+        self.follow = QCheckBox("Show it in the window while it learns", checked=True)
         self.follow.setToolTip("Off, the loss is drawn alone: no layer is measured, which costs the training nothing")
         self.follow.toggled.connect(self._followed)
-        self.go = QPushButton("Start")
-        self.go.setDefault(True)
+        self.go = QPushButton("Start", default=True)
         self.go.clicked.connect(self.start)
-        self.beside = QToolButton()
-        self.beside.setText("Side by side with")
-        self.beside.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.beside = QToolButton(text="Side by side with", popupMode=QToolButton.ToolButtonPopupMode.InstantPopup)
         self.beside.setToolTip("Other networks on the same data, which are trained with it and drawn beside it")
         self.beside.setMenu(QMenu(self.beside))
         self.rate.valueChanged.connect(lambda value: self._ask("rate", value))
@@ -117,60 +110,41 @@ class TrainPage(Dialog):
         self.seed.editingFinished.connect(lambda: self._ask("seed", self.seed.value()))
 
     def _make_charts(self) -> None:
-        self.chart, self.level = LossChart(self), LossChart(self, log=False)
-        self.scales = QStackedWidget()
-        for chart in (self.chart, self.level):
-            self.scales.addWidget(chart)
-        self.part = QComboBox()
-        self.part.addItem("loss")
-        self.part.currentIndexChanged.connect(lambda _: self.draw())
-        self.log = QCheckBox("Logarithmic")
-        self.log.setChecked(True)
-        self.log.toggled.connect(lambda on: self.scales.setCurrentIndex(0 if on else 1))
-        self.log.toggled.connect(lambda _: self.draw())
-        self.smooth = QSpinBox(minimum=1, maximum=1000, value=1)
-        self.smooth.setPrefix("mean of ")
-        self.smooth.setSuffix(" steps")
-        self.smooth.setSpecialValueText("each step")
-        self.smooth.valueChanged.connect(lambda _: self.draw())
-        self.errors = [ErrorChart(self) for _ in range(BESIDE)]
+        self.losses, self.errors = LossPanel(self), ErrorPanel(self)
         self.tabs = QTabWidget()
-        first, second, row = QWidget(), QWidget(), QHBoxLayout()
-        row.addWidget(self.part)
-        row.addWidget(self.log)
-        row.addWidget(self.smooth)
-        row.addStretch(1)
-        column = QVBoxLayout(first)
-        column.addLayout(row)
-        column.addWidget(self.scales, 1)
-        beside = QHBoxLayout(second)
-        for chart in self.errors:
-            beside.addWidget(chart, 1)
-        self.tabs.addTab(first, "Loss and figures")
-        self.tabs.addTab(second, "Error of each layer")
+        for panel in (self.losses, self.errors):
+            self.tabs.addTab(panel, panel.windowTitle())
+            panel.rewound.connect(self._rewound)
+            panel.changed.connect(self.draw)
         self.tabs.currentChanged.connect(lambda _: self.draw())
+        self.export = QToolButton(text="Export…", toolTip="Save these curves as a figure or as numbers")
+        self.export.clicked.connect(lambda: self.exported.emit(self.tabs.currentWidget()))
+        self.fold = QToolButton(text="Settings", checkable=True, checked=True)
+        self.fold.setToolTip("Off, the curves alone are here: a small screen has room for them beside the window")
+        self.fold.toggled.connect(self._fold)
+        corner = QWidget()
+        row = QHBoxLayout(corner)
+        row.setContentsMargins(0, 0, 0, 0)
+        for button in (self.export, self.fold):
+            row.addWidget(button)
+        self.tabs.setCornerWidget(corner)
 
     def _make_controls(self) -> None:
         self.which = QComboBox()
         self.which.setToolTip("The training that is steered, and shown in the window")
         self.which.setMinimumContentsLength(14)
         self.which.currentIndexChanged.connect(self._steer)
-        self.play = QToolButton()
-        self.play.setText("Pause")
+        self.play = QToolButton(text="Pause")
         self.play.clicked.connect(self.toggle)
-        self.one = QToolButton()
-        self.one.setText("One step")
+        self.one = QToolButton(text="One step")
         self.one.clicked.connect(self.single)
-        self.finish = QToolButton()
-        self.finish.setText("Finish here")
-        self.finish.setToolTip("End now, judge the network and write its weights")
+        self.finish = QToolButton(text="Finish here", toolTip="End now, judge the network and write its weights")
         self.finish.clicked.connect(lambda: self._ask("finish"))
-        self.stop = QToolButton()
-        self.stop.setText("Stop")
+        self.stop = QToolButton(text="Stop")
         self.stop.setToolTip("End at once; nothing is written")
         self.stop.clicked.connect(self.cancel)
         self.time = QSlider(Qt.Orientation.Horizontal)
-        self.time.setToolTip("Go back to a checkpoint: each mark is a step that is kept")
+        self.time.setToolTip("Go back to a step that is kept; the line in the chart does so too")
         self.time.setAccessibleName("Step")
         self.time.sliderMoved.connect(self._rewound)
         self.time.actionTriggered.connect(self._nudged)
@@ -194,21 +168,19 @@ class TrainPage(Dialog):
         form.addRow("Weights", file)
         side = QVBoxLayout()
         side.addLayout(form)
-        side.addWidget(self.follow)
-        side.addWidget(self.go)
-        side.addWidget(self.beside)
+        for widget in (self.follow, self.go, self.beside):
+            side.addWidget(widget)
         side.addStretch(1)
-        close = QPushButton("Close")
-        close.setAutoDefault(False)
+        close = QPushButton("Close", autoDefault=False)
         close.clicked.connect(self.close)
         side.addWidget(close)
-        left = QWidget()
+        self.settings = left = QWidget()
         left.setLayout(side)
         left.setFixedWidth(330)
         side.setContentsMargins(0, 0, 8, 0)
         steering = QHBoxLayout()
-        for button in (self.which, self.play, self.one, self.finish, self.stop):
-            steering.addWidget(button)
+        for box in (self.which, self.play, self.one, self.finish, self.stop):
+            steering.addWidget(box)
         steering.addWidget(self.time, 1)
         column = QVBoxLayout()
         column.addWidget(self.tabs, 1)
@@ -219,6 +191,13 @@ class TrainPage(Dialog):
         whole.addWidget(left)
         whole.addLayout(column, 1)
         self._enable()
+
+    def _fold(self, on: bool) -> None:
+        more = self.settings.width() + self.layout().spacing()
+        wide = self.width() + (more if on else -more)
+        self.settings.setVisible(on)
+        self.layout().activate()
+        self.resize(wide, self.height())
 
     # what is trained ------------------------------------------------------------------------------------------
     def choose(self, name: str) -> None:
@@ -377,11 +356,8 @@ class TrainPage(Dialog):
             return
         t = run.told
         self._offer(run)
-        if self.tabs.currentIndex() == 0:
-            chart = self.chart if self.log.isChecked() else self.level
-            chart.show_runs(self.runs, self.part.currentText(), self.smooth.value())
-        else:
-            self._draw_errors()
+        panel = self.losses if self.tabs.currentIndex() == 0 else self.errors
+        panel.show_runs(self.runs, run)
         with QSignalBlocker(self.time):
             self.time.setRange(0, max(1, t.step, *(t.kept or [0])))
             if not self.time.isSliderDown():
@@ -391,25 +367,7 @@ class TrainPage(Dialog):
             self.bar.setValue(round(1000 * t.step / t.total))
         self._say(" ".join(filter(None, (run.sentence or run.progress(), run.warning))), bad=run.alarming)
 
-    def _draw_errors(self) -> None:
-        shown = [run for run in self.runs if run.told.errors][-BESIDE:]
-        for chart, run in zip(self.errors, shown, strict=False):
-            chart.show_run(run)
-        for k, chart in enumerate(self.errors):
-            chart.setVisible(k < max(1, len(shown)))
-        ends = [chart.ends for chart in self.errors[: len(shown)]]
-        for chart in self.errors[: len(shown)]:  # one axis for all
-            chart.fix_range(min(e[0] for e in ends), max(e[1] for e in ends), max(e[2] for e in ends))
-
     def _offer(self, run: Run) -> None:
-        names = ["loss", *(n for r in self.runs for n in (*r.told.losses, *r.told.figures))]
-        names = list(dict.fromkeys(names))
-        if names != [self.part.itemText(k) for k in range(self.part.count())]:
-            with QSignalBlocker(self.part):
-                chosen = self.part.currentText()
-                self.part.clear()
-                self.part.addItems(names)
-                self.part.setCurrentText(chosen)
         choices = run.told.choices
         if list(choices) != [self.loss.itemData(k) for k in range(self.loss.count())][0 if choices else 1 :]:
             self.loss.clear()
@@ -424,6 +382,7 @@ class TrainPage(Dialog):
         steered = on and run is not None and run.told.steered
         for box in (self.play, self.one, self.finish, self.stop):
             box.setEnabled(on)
+        self.export.setEnabled(bool(self.runs))
         self.time.setEnabled(steered and bool(run is not None and run.told.kept))
         self.loss.setEnabled(not on or (run is not None and len(run.told.choices) > 1))
         self.which.setVisible(len(self.runs) > 1)
@@ -435,8 +394,8 @@ class TrainPage(Dialog):
         self.status.setStyleSheet(f"color: {t.bad if bad else t.muted};")
 
     def _dress(self) -> None:
-        for chart in (self.chart, self.level, *self.errors):
-            chart.dress()
+        for panel in (self.losses, self.errors):
+            panel.apply_theme()
         self.draw()
 
     def closeEvent(self, event: QCloseEvent) -> None:

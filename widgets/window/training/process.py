@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QObject, QProcess, Signal
 
-from explorer.work.places import INSTALLED, ROOT
+from explorer.work.files.places import INSTALLED, ROOT
 
 PROGRAM = ("-m", "equiscope") if INSTALLED else (str(ROOT / "main.py"),)
 KILL_MS = 5000  # for a process that was ended to be gone

@@ -49,9 +49,13 @@ class Series:
         self._values[:, self._count] = x, y
         self._count += 1
 
+    def until(self, step: float) -> int:
+        """Return the number of points up to a step."""
+        return int(np.searchsorted(self.x, step, side="right"))
+
     def cut(self, step: float) -> None:
         """Take away what comes after a step."""
-        self._count = int(np.searchsorted(self.x, step, side="right"))
+        self._count = self.until(step)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +73,7 @@ class Wanted:
 
 @dataclass
 class Told:
-    """All that a run has said."""
+    """The messages of a run so far."""
 
     losses: dict[str, Series] = field(default_factory=dict)
     errors: dict[str, Series] = field(default_factory=dict)  # of each layer
@@ -86,6 +90,24 @@ class Told:
     paused: bool = False  # as it was last asked, or by a loss that diverged: what it says of it may come late
     live: str = ""  # path of the network as it is
     transform: str = ""
+    branch: int | None = None  # the step that it was taken back to; what followed is there until it goes on
+
+    @property
+    def series(self) -> tuple[Series, ...]:
+        return (*self.losses.values(), *self.errors.values(), *self.figures.values())
+
+    def at(self, points: Series) -> float | None:
+        """Return the value of a curve at the step at which it stands."""
+        count = points.until(self.step)
+        return float(points.y[count - 1]) if count else None
+
+    def goes_on(self, step: int) -> None:
+        """Take away what followed the step that it was taken back to: it goes on in another way."""
+        if self.branch is not None and step > self.branch:
+            for points in self.series:
+                points.cut(self.branch)
+            self.kept = [kept for kept in self.kept if kept <= self.branch]
+            self.branch = None
 
 
 class Run(QObject):
@@ -100,6 +122,8 @@ class Run(QObject):
         self.info, self.wanted, self.number = info, wanted, number
         self.told = Told(loss=wanted.loss)
         self.sentence, self.bad = "Starting…", False
+        self._going = False  # it was asked to go back and has not answered yet
+        self._next: int | None = None  # where to then: of a drag the last place counts, and no others wait in a queue
         self.warning = ""  # what cannot be done, while it goes on: said until somebody does something
         self.results: Mapping[str, float] = {}
         self.folder = TemporaryDirectory(prefix="equiscope-training-", ignore_cleanup_errors=True)
@@ -121,9 +145,11 @@ class Run(QObject):
         """Return how far it is, in a sentence."""
         t = self.told
         of = f" of {t.total:,}" if t.total else ""
-        losses = [f"{name} {figure(float(points.y[-1]))}" for name, points in t.losses.items() if len(points)]
-        figures = [f"{name.replace('_', ' ')} {points.y[-1]:.3g}" for name, points in t.figures.items() if len(points)]
-        left = "stands" if t.paused else f"{clock(t.left)} left" if t.left is not None else ""
+        losses = [f"{name} {figure(y)}" for name, points in t.losses.items() if (y := t.at(points)) is not None]
+        figures = [
+            f"{name.replace('_', ' ')} {y:.3g}" for name, points in t.figures.items() if (y := t.at(points)) is not None
+        ]
+        left = "paused" if t.paused else f"{clock(t.left)} left" if t.left is not None else ""
         epoch = f"epoch {t.epoch} of {t.epochs}" if t.epochs else ""
         return ", ".join(text for text in (f"Step {t.step:,}{of}", epoch, *losses, *figures, left) if text) + "."
 
@@ -137,9 +163,12 @@ class Run(QObject):
 
     def back(self, step: int) -> None:
         """Go back to the kept state that is nearest to a step."""
-        if self.told.kept and self.process.running:
-            self.told.paused = True
-            self.process.ask("back", step=min(self.told.kept, key=lambda kept: abs(kept - step)))
+        if not self.told.kept or not self.process.running:
+            return
+        self._next = min(self.told.kept, key=lambda kept: abs(kept - step))
+        if not self._going and not (self.told.paused and self._next == self.told.step):
+            self._going = self.told.paused = True
+            self.process.ask("back", step=self._next)
 
     def close(self) -> None:
         """End what runs and take its files away."""
@@ -154,6 +183,7 @@ class Run(QObject):
             self.sentence = ""
         for step, loss, parts in found.get("steps", ()):
             self.sentence, self.bad = "", False
+            t.goes_on(int(step))
             t.step = int(step)
             for name, value in (("loss", loss), *parts.items()):
                 if value is not None and math.isfinite(value):
@@ -163,6 +193,8 @@ class Run(QObject):
             t.total = int(found["total"])
         if "kept" in found:
             t.kept = [int(step) for step in found["kept"]]
+        if "errors" in found:
+            t.goes_on(int(found["step"]))
         for series, key in ((t.errors, "errors"), (t.figures, "figures")):
             for name, value in found.get(key, {}).items():
                 into = series.setdefault(name, Series())
@@ -170,22 +202,20 @@ class Run(QObject):
                     into.add(found["step"], value)
         t.transform = str(found.get("transform", t.transform))
         if "back" in found:
-            self._cut(int(found["back"]))
+            t.step = t.branch = int(found["back"])
+            t.epoch = int(found["epoch"])
+            wanted, self._going, self._next = self._next, False, None
+            if wanted is not None and "trouble" not in found:
+                self.back(wanted)
         if trouble := found.get("trouble"):
             self.sentence, self.bad, t.paused = str(trouble), True, True
         if "refused" in found:
-            refused = str(found["refused"])
+            refused, self._going, self._next = str(found["refused"]), False, None
             self.warning = f"{refused[:1].upper()}{refused[1:].rstrip('.')}." if refused else ""
         if "live" in found:
             t.live = str(found["live"])
             self.shown.emit(t.live)
         self.changed.emit()
-
-    def _cut(self, step: int) -> None:
-        t = self.told
-        t.step = step
-        for series in (*t.losses.values(), *t.errors.values(), *t.figures.values()):
-            series.cut(step)
 
     def _done(self, path: str, figures: Mapping[str, float]) -> None:
         self.results = figures

@@ -10,16 +10,17 @@ import time
 from collections.abc import Sequence
 
 from explorer.app.remote.block import Block
-from explorer.app.remote.life.deaths import cause, excess, place, who
+from explorer.app.remote.life.deaths import HALTED, SILENT, cause, excess, place, who
 from explorer.app.remote.life.watching import GRACE, OVER, TICK, Output, give_way, here
 from explorer.app.remote.note import Note
 from explorer.app.remote.settings import memory_limit
 from explorer.work.processes.asked_to_end import SIGNALLED
-from explorer.work.processes.ending import end, memory
+from explorer.work.processes.ending import end, halted, memory
 from explorer.work.processes.starting import start
 
 MOST_SHOWN = 8_192  # bytes of output of the network that are passed on
 MOST_WRITTEN = 50_000_000  # bytes of output of the network; one that writes more is ended
+ENDING = 0.3  # seconds from when its line is closed until a process that ends has ended
 CHECKED = 64  # characters; what is longer is no name of a thread that is told
 
 
@@ -47,9 +48,10 @@ class _Command:
         self._limit = memory_limit()
         number = Block.made()
         self._note = Note(number, fresh=True)
-        self._started = start(f"{__package__}.commanded", (program, str(self._limit), *argv), (number,))
+        self._started = start(f"{__package__}.commanded", (program, str(self._limit), *argv), (number,), guard=True)
         self._output = Output(self._started.process, MOST_SHOWN)
         self._answer: list[str] = []
+        self._midway = False  # in a line that the network has begun
         self._code: int | None = None  # known once it is done
         self._threads: tuple[str, ...] = ()  # that it has left
 
@@ -57,15 +59,16 @@ class _Command:
         try:
             problem = self._problem()
         except KeyboardInterrupt:
-            give_way(self._started.process)
+            give_way(self._started)
             raise
         finally:
-            end(self._started.process)
+            end(self._started.process, self._started.working)
             self._output.close()
             self._pass_on(all_told=True)
             self._started.close()
             self._note.close()
         if problem or self._code is None:
+            self._new_line()
             print(f"equiscope: {problem}", file=sys.stderr)
             return 2
         print("".join(self._answer), end="")
@@ -73,7 +76,7 @@ class _Command:
 
     def _problem(self) -> str:
         """Wait until it is done; return what is wrong, "" where nothing is."""
-        process = self._started.process
+        process, closed = self._started.process, False
         while self._code is None:
             ended = process.poll() is not None
             if self._started.connection.poll(0 if ended else TICK):
@@ -82,12 +85,18 @@ class _Command:
                     continue
                 except (EOFError, OSError):
                     ended = True
+                    closed = self._lives_on()
             self._pass_on()
+            if closed:
+                return f"{who(self._names)} {SILENT}{self._place()}"
             if ended:
                 with contextlib.suppress(subprocess.TimeoutExpired):
                     process.wait(GRACE)
-                return f"{who(self._names)} {cause(process.poll() or 0)}{self._last_place()}"
-            if self._limit and memory(process.pid) > OVER * self._limit:
+                how = cause(process.poll() or 0, self._started.guard_killed)
+                return f"{who(self._names)} {how}{self._last_place()}"
+            if halted(self._started.working):
+                return f"{who(self._names)} {HALTED}{self._last_place()}"
+            if self._limit and memory(self._started.working) > OVER * self._limit:
                 return excess(self._names, self._limit, self._place()).rstrip(".")
             if time.monotonic() > self._until:
                 return f"{who(self._names)} had not ended after {self._seconds:g} s{self._place()}, and was stopped"
@@ -97,6 +106,14 @@ class _Command:
         if self._code > SIGNALLED:  # nobody has asked it to end: it has asked itself
             return f"{who(self._names)} {cause(SIGNALLED - self._code)}{self._last_place()}"
         return self._left_over()
+
+    def _lives_on(self) -> bool:
+        """Say whether the process goes on though it can be heard no more."""
+        try:
+            self._started.process.wait(ENDING)
+        except subprocess.TimeoutExpired:
+            return True
+        return False
 
     def _left_over(self) -> str:
         """Return what is wrong when all is done: a process that goes on. Threads of idle pools end by themselves."""
@@ -113,6 +130,7 @@ class _Command:
                 self._answer.append(text)
             case "err", (str(text),):
                 self._pass_on()
+                self._new_line()
                 print(text, end="", file=sys.stderr, flush=True)
             case "done", (int(code), tuple(threads)):
                 self._code, self._threads = code, threads
@@ -126,3 +144,10 @@ class _Command:
     def _pass_on(self, all_told: bool = False) -> None:
         if text := self._output.taken(all_told):
             print(text, end="", file=sys.stderr, flush=True)
+            self._midway = not text.endswith("\n")
+
+    def _new_line(self) -> None:
+        """End a line that the network has begun: a question, for instance."""
+        if self._midway:
+            print(file=sys.stderr)
+        self._midway = False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import io
 import sys
 import threading
@@ -12,8 +13,10 @@ from typing import Any, TextIO
 
 from explorer.app.remote.note import Note
 from explorer.work import crumbs
-from explorer.work.processes.birth import born, keep_to
+from explorer.work.processes.birth import born, end_fork, keep_to, own
 
+MOST_LINES = 10  # of what is ignored
+LONGEST_LINE = 200  # characters of an exception that is ignored
 LIBRARIES = 6 * 2**30  # bytes of addresses that are taken by what is not imported yet
 
 
@@ -30,6 +33,7 @@ class Line(io.TextIOBase):
     def write(self, text: str) -> int:
         if threading.current_thread() is not threading.main_thread():
             return self.noise.write(text)
+        end_fork(self._connection)
         self._connection.send((self._kind, text))
         return len(text)
 
@@ -37,18 +41,36 @@ class Line(io.TextIOBase):
         return True
 
 
+def tell_ignored(noise: TextIO) -> None:
+    """Say in a line, and once, what Python ignores: exceptions of destructors, of hooks at the end, of threads."""
+    told = set[str]()
+
+    def line(kind: type[BaseException], error: object, where: str) -> None:
+        with contextlib.suppress(Exception):  # it may not be possible to write it, or to say it
+            text = f"{' '.join(f'{kind.__name__}: {error}'.split())[:LONGEST_LINE]} (ignored, {where})\n"
+            if text not in told and len(told) < MOST_LINES:
+                told.add(text)
+                noise.write(text)
+
+    sys.unraisablehook = lambda it: line(it.exc_type, it.exc_value, "in a destructor or at the end")
+    threading.excepthook = lambda it: line(it.exc_type, it.exc_value, "in a thread")
+
+
 def main(words: list[str]) -> None:
     """Run a command line and say how it ended; return when its threads may end by themselves."""
     end = born(words)
     note, program, limit, *argv = end.words
-    crumbs.listen(Note(int(note)).write)
+    crumbs.listen(own(end.connection, Note(int(note)).write))
     keep_to(int(limit), LIBRARIES)
     noise = open(2, "w", encoding="utf-8", errors="replace", buffering=1, closefd=False)
     sys.stdout = Line(end.connection, "out", noise)
     sys.stderr = Line(end.connection, "err", noise)
+    tell_ignored(noise)
     code = import_module(program).main(argv)
+    end_fork(end.connection)
     sys.stdout = sys.stderr = noise
-    noise.flush()
+    with contextlib.suppress(OSError, ValueError):  # the network may have closed it
+        noise.flush()
     left = [t.name for t in threading.enumerate() if not t.daemon and t is not threading.current_thread()]
     atexit.register(end.connection.send, ("over",))  # once all threads have ended, and before all that takes long
     end.connection.send(("done", code, tuple(left)))

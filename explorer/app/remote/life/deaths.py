@@ -10,7 +10,7 @@ from pathlib import Path
 from explorer.app.remote.settings import GB, MEMORY
 from explorer.declare.states.model_name import code_of, named_as_shown
 from explorer.work.crumbs import ROOT
-from explorer.work.places import at_home
+from explorer.work.files.places import at_home
 
 TOLD = {
     "SIGSEGV": "crashed (segmentation fault)",
@@ -33,8 +33,10 @@ class Died(Exception):
         self.where = where
 
 
-def cause(code: int) -> str:
+def cause(code: int, guard_killed: bool = False) -> str:
     """Return what became of a process that ended by itself, by its exit code or the signal that ended it."""
+    if guard_killed:
+        return "killed its parent process"
     if code < 0:
         try:
             name = signal.Signals(-code).name
@@ -42,6 +44,10 @@ def cause(code: int) -> str:
             name = f"signal {-code}"
         return TOLD.get(name, f"was ended by {name}")
     return WINDOWS.get(code, f"ended its own process with exit code {code}")
+
+
+SILENT = "closed what it was asked through, and was ended"
+HALTED = "stopped its own process by a signal, and was ended"
 
 
 def excess(names: Iterable[str], limit: int, where: str) -> str:

@@ -25,9 +25,9 @@ MOST_PRINTED = 65_536  # bytes of what it prints while it answers one request; t
 def here(started: Started, note: Note, names: Iterable[str]) -> str:
     """Return where a process is now, that runs these networks: " in layer conv1 (net.py, line 12)"."""
     before = len(started.last_words())
-    if hasattr(signal, "SIGUSR1"):
+    if hasattr(signal, "SIGUSR1") and (process := started.working):
         with contextlib.suppress(OSError):
-            os.kill(started.process.pid, signal.SIGUSR1)
+            os.kill(process, signal.SIGUSR1)
         for _ in range(round(LAST_WORDS / 0.01)):
             if len(started.last_words()) > before:
                 break
@@ -35,12 +35,12 @@ def here(started: Started, note: Note, names: Iterable[str]) -> str:
     return place(note.place, started.last_words()[before:], names)
 
 
-def give_way(process: subprocess.Popen[bytes]) -> None:
+def give_way(started: Started) -> None:
     """Ask a process to end and wait a moment, so that it takes back what it has begun."""
-    if process.poll() is None and sys.platform != "win32":
-        process.terminate()
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(GRACE)
+    if started.process.poll() is None and sys.platform != "win32":
+        with contextlib.suppress(ProcessLookupError, subprocess.TimeoutExpired):
+            os.kill(started.working or started.process.pid, signal.SIGTERM)
+            started.process.wait(GRACE)
 
 
 class Output:
@@ -75,16 +75,15 @@ class Output:
         return text
 
     def _read(self) -> None:
-        while data := os.read(self._pipe.fileno(), 65_536):
-            with self._lock:
-                kept = data[: self._room]
-                self._room -= len(kept)
-                self._kept += kept
-                self._left_out += len(data) - len(kept)
-                self.total += len(data)
+        with self._pipe:  # closed here: whoever waits for this thread may have to give up on a busy machine
+            while data := os.read(self._pipe.fileno(), 65_536):
+                with self._lock:
+                    kept = data[: self._room]
+                    self._room -= len(kept)
+                    self._kept += kept
+                    self._left_out += len(data) - len(kept)
+                    self.total += len(data)
 
     def close(self) -> None:
-        """Stop reading; the process has ended, and all that could hold its output."""
+        """Wait a moment for the rest; the process has ended, and all that could hold its output."""
         self._thread.join(GRACE)
-        if not self._thread.is_alive():
-            self._pipe.close()

@@ -41,9 +41,9 @@ def read_header(path: Path) -> tuple[tuple[TensorEntry, ...], dict[str, str]]:
     except UnicodeDecodeError:
         raise Damaged("its header is not text in UTF-8") from None
     except json.JSONDecodeError as error:
-        raise Damaged(f"its header is not JSON ({error.msg})") from None
-    except ValueError as error:
-        raise Damaged(f"its header is not JSON ({str(error)[:80]})") from None
+        raise Damaged(f"its header is not JSON (character {error.pos + 1})") from None
+    except ValueError:
+        raise Damaged("a number in its header has thousands of digits") from None
     if not isinstance(whole, dict):
         raise Damaged("its header is no object")
     metadata = whole.pop("__metadata__", {})
@@ -91,9 +91,9 @@ def _span(name: str, entry: Any) -> tuple[int, int]:
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
-        raise ValueError("a name stands there twice")
+        raise Damaged("its header is not JSON (a name stands there twice)")
     return found
 
 
 def _no_constant(text: str) -> Never:
-    raise ValueError(f"{text} is no number")
+    raise Damaged(f"its header is not JSON ({text} is no number)")

@@ -10,6 +10,7 @@ import zipfile
 import zlib
 from dataclasses import replace
 from pathlib import Path
+from typing import IO
 
 from explorer.network.opening.files.contents import (
     EXPORTED,
@@ -26,7 +27,7 @@ from explorer.network.opening.files.headers import read_header
 from explorer.network.opening.files.onnx import read_onnx
 from explorer.network.opening.files.pickles import LONGEST, Bounded, Reading, judged, read_pickle, tensors_in
 from explorer.network.opening.files.python_text import code_files, read_python
-from explorer.work.places import at_home
+from explorer.work.files.places import at_home
 
 ENDINGS = (".py", ".safetensors", ".pt", ".pth", ".pt2", ".onnx", ".bin", ".ckpt", ".pkl", ".pickle", ".ts")
 MOST_MEMBERS = 200_000  # of an archive
@@ -63,7 +64,7 @@ def tensor_names(path: Path) -> tuple[str, ...]:
             return tuple(t.name for t in read_header(path)[0])
         if zipfile.is_zipfile(path):
             with zipfile.ZipFile(path) as archive:
-                readings = _pickles_of(archive, _members(archive, path))
+                readings = _pickles_of(archive, _members(archive, path.stat().st_size))
             return tuple(t.name for reading in readings for t in tensors_in(reading.value))
     except (Damaged, OSError, zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError, RuntimeError):
         pass
@@ -113,7 +114,7 @@ def _file(path: Path) -> Contents:
 
 
 def code_in(path: Path) -> tuple[tuple[str, str], ...]:
-    """Return (path, sha256) of each file that is executed where this one is opened as a model; () of what is none."""
+    """Return (path, sha256) of each file that opening this one as a model executes; () if it is no model."""
     if path.suffix.lower() == ".py":
         return code_files(path)
     try:
@@ -195,7 +196,7 @@ def _archive(path: Path) -> Contents:
     """Say what a zip archive holds: a checkpoint, TorchScript, or an exported program."""
     try:
         with zipfile.ZipFile(path) as archive:
-            members = _members(archive, path)
+            members = _members(archive, path.stat().st_size)
             names = [info.filename for info in members]
             inside = {name.partition("/")[2] if "/" in name else name for name in names}
             facts = [("members", f"{len(names):,}"), ("first members", ", ".join(names[:8]))]
@@ -211,7 +212,7 @@ def _archive(path: Path) -> Contents:
         raise Damaged(f"its archive is damaged or cut off ({str(error)[:80]})") from None
 
 
-def _members(archive: zipfile.ZipFile, path: Path) -> list[zipfile.ZipInfo]:
+def _members(archive: zipfile.ZipFile, size: int) -> list[zipfile.ZipInfo]:
     """Return the members of an archive, none of which is a trick.
 
     Raises:
@@ -222,7 +223,6 @@ def _members(archive: zipfile.ZipFile, path: Path) -> list[zipfile.ZipInfo]:
         raise Damaged(f"it has {len(members):,} members, more than {MOST_MEMBERS:,}")
     if len({info.filename for info in members}) < len(members):
         raise Damaged("two members of its archive have one name")
-    size = path.stat().st_size
     packed = sum(info.compress_size for info in members)
     if packed > size:
         raise Damaged("members of its archive overlap, as those of a zip bomb do")
@@ -238,7 +238,7 @@ def _members(archive: zipfile.ZipFile, path: Path) -> list[zipfile.ZipInfo]:
 
 
 def _pickles_of(archive: zipfile.ZipFile, members: list[zipfile.ZipInfo]) -> list[Reading]:
-    """Return what the pickles in an archive say, the main one first."""
+    """Return what the pickles in an archive say, the main one first, and those in files of torch.save within it."""
     pickles = [info for info in members if info.filename.endswith(".pkl")]
     pickles.sort(key=lambda info: not info.filename.endswith("data.pkl"))
     readings = []
@@ -247,7 +247,21 @@ def _pickles_of(archive: zipfile.ZipFile, members: list[zipfile.ZipInfo]) -> lis
             raise Damaged(f"its pickle {info.filename[:80]!r} has {info.file_size:,} bytes, which no checkpoint has")
         with archive.open(info) as file:
             readings.append(read_pickle(Bounded(file, info.file_size)))
+    for info in members:
+        if info.filename.endswith((".pt", ".pth")):
+            with archive.open(info) as file:
+                readings += _saved_within(file, info)
     return readings
+
+
+def _saved_within(file: IO[bytes], info: zipfile.ZipInfo) -> list[Reading]:
+    """Return what the pickles in a member say that torch.save wrote: an archive itself, or pickles alone."""
+    if zipfile.is_zipfile(file):
+        with zipfile.ZipFile(file) as archive:
+            members = [one for one in _members(archive, info.file_size) if one.filename.endswith(".pkl")]
+            return _pickles_of(archive, members)
+    file.seek(0)
+    return [read_pickle(Bounded(file, min(info.file_size, LONGEST)))]
 
 
 def _program(path: Path, kind: str, readings: list[Reading], facts: tuple[tuple[str, str], ...]) -> Contents:

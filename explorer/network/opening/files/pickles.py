@@ -73,7 +73,7 @@ _OPAQUE = _Opaque()
 
 @dataclass(slots=True)
 class Reading:
-    """One pickle: the names it asks for in order, those it calls, what is odd, and the value at its end."""
+    """The content of a pickle: names that it imports, in order, names that it calls, oddities, and the final value."""
 
     names: dict[str, bool] = field(default_factory=dict)  # whether it is called
     dangers: list[str] = field(default_factory=list)

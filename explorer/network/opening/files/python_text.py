@@ -214,7 +214,7 @@ def _makes_one(node: ast.FunctionDef, classes: dict[str, ast.ClassDef]) -> bool:
 
 
 def _makes(value: ast.expr, classes: dict[str, ast.ClassDef]) -> bool:
-    """Return whether an expression calls a class of modules, or a method of what such a call gives."""
+    """Return whether an expression calls a module class, or a method of a module made by such a call."""
     while isinstance(value, ast.Call):
         match value.func:
             case ast.Name(id=name):

@@ -16,8 +16,8 @@ from pathlib import Path
 
 from explorer.declare.states.model_name import code_of
 from explorer.network.opening.files.looking import code_in
-from explorer.work.places import at_home, settings_folder
-from explorer.work.replacing import write_whole
+from explorer.work.files.places import at_home, settings_folder
+from explorer.work.files.replacing import write_whole
 
 NAME = "trusted.json"
 VERSION = 1
@@ -61,7 +61,7 @@ class Trust:
 
 @dataclass(frozen=True, slots=True)
 class Trusted:
-    """One content that a person has said yes to: of which file, where it lay, and when (ISO 8601; "" if not known)."""
+    """A content that a person has allowed to run: its file's name, folder and time (ISO 8601; "" if not known)."""
 
     digest: str
     name: str

@@ -6,8 +6,9 @@ Nothing in the folder is executed: no pickle is read, no Python file of its own,
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -24,10 +25,12 @@ from explorer.network.opening.loading import built, copied_each_time, own_card
 from explorer.network.opening.packages import extra
 from explorer.network.opening.refusals import Misfit, ModelError
 from explorer.network.opening.way import Way
-from explorer.work.places import at_home
+from explorer.work.files.places import at_home
 
 CONFIG = "config.json"
 MOST = 6  # names in a sentence
+_SOUNDS = ("input_values", "input_features")
+_FRAMES = 64  # of the first sound that a network is shown
 _TOKENIZERS = ("tokenizer.json", "tokenizer_config.json", "vocab.txt", "vocab.json", "spiece.model", "tokenizer.model")
 
 
@@ -51,7 +54,8 @@ class Folder(Way):
         summary = f"{type(network).__name__} of transformers {transformers.__version__}"
         labels = _labels(network)
         build = copied_each_time(network)
-        return own_card(own, base, folder.resolve().name, summary, build, labels=labels, notes=tuple(notes))
+        card = own_card(own, base, folder.resolve().name, summary, build, labels=labels, notes=tuple(notes))
+        return replace(card, sample=said.SAMPLE) if hasattr(said, "SAMPLE") else card
 
 
 WAY = Folder()
@@ -179,10 +183,28 @@ def _said(network: nn.Module, folder: Path, base: str) -> ModuleType:
             said.INPUT_STEPS = most
         if any((folder / name).is_file() for name in _TOKENIZERS):
             said.INPUT_TOKENIZER = str(folder)
+    elif main in _SOUNDS and "decoder_input_ids" in takes:
+        raise ModelError(
+            base, f"{type(network).__name__} takes {main} and decoder_input_ids at once, a sound and a text; give one "
+            "half of it in a Python file, net.py:NAME, such as model.encoder",
+        )  # fmt: skip
+    elif main in _SOUNDS:
+        vars(said).update(_of_sound(config))
     else:
-        raise ModelError(base, f"{type(network).__name__} takes {main}, which is neither an image nor a text")
+        raise ModelError(base, f"{type(network).__name__} takes {main}, which is no image, no text and no sound")
     module: ModuleType = said
     return module
+
+
+def _of_sound(config: Any) -> dict[str, object]:
+    """Return what a network takes of a sound: its spectrogram, or the wave itself, which has no axis of channels."""
+    bands, longest = getattr(config, "num_mel_bins", None), getattr(config, "max_length", None)
+    if isinstance(bands, int):
+        steps = longest if isinstance(longest, int) and longest > 1 else _FRAMES
+        most = {"INPUT_STEPS": longest} if steps == longest else {}
+        return most | {"INPUT_LAYOUT": "NTC", "INPUT_CHANNELS": bands, "SAMPLE": f"random:{steps}x{bands}"}
+    stride = math.prod(getattr(config, "conv_stride", None) or (1,))
+    return {"INPUT_LAYOUT": "CT", "INPUT_CHANNELS": 1, "SAMPLE": f"random:{_FRAMES * stride}x1"}
 
 
 def _positions(network: nn.Module, config: Any) -> int | None:

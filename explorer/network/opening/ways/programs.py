@@ -30,7 +30,7 @@ from explorer.network.opening.loading import allowed, copied_each_time, own_card
 from explorer.network.opening.refusals import ModelError, Untrusted
 from explorer.network.opening.scripts import Script
 from explorer.network.opening.way import Way
-from explorer.work.places import at_home
+from explorer.work.files.places import at_home
 
 MOST = 6  # names in a sentence
 T = TypeVar("T")

@@ -24,7 +24,7 @@ BLOCK = 1 << 18  # numbers gathered at a time, so that they stay in the processo
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Bonds:
-    """Each pair of joined nodes once: ends (P,), weight (P,), and d^-1/2 of every node (N,)."""
+    """Pairs of joined nodes, listed once: ends (P,), weight (P,), and d^-1/2 of every node (N,)."""
 
     i: NDArray[np.int64]
     j: NDArray[np.int64]

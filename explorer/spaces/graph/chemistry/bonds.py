@@ -14,6 +14,7 @@ from explorer.spaces.graph.chemistry.atoms import BONDS, element_of
 
 TOLERANCE, CLOSEST = 0.45, 0.4  # ångström
 CROWD = 8  # atoms in a cube that all reach each other, on average over atoms; in a crystal of caesium there are two
+_AT_ONCE = 2**17  # pairs whose distance is worked out at a time
 _FEW = 1000  # atoms of which every pair may be looked at
 TOO_CLOSE = "atoms lie too close together to tell which are bonded"
 
@@ -46,10 +47,14 @@ def near_pairs(position: NDArray[np.float64], radius: NDArray[np.float64]) -> ND
     reach = 2 * float(radius.max()) + TOLERANCE
     if len(position) > _FEW and _crowd(position, reach / 2) > CROWD:
         return None
-    pairs = cKDTree(position).query_pairs(reach, output_type="ndarray").astype(np.int64)
-    length = np.linalg.norm(position[pairs[:, 0]] - position[pairs[:, 1]], axis=1)
-    pairs = pairs[(length >= CLOSEST) & (length <= radius[pairs].sum(1) + TOLERANCE)]
-    return np.asarray(pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))])
+    pairs = cKDTree(position).query_pairs(reach, output_type="ndarray").astype(np.int64, copy=False)
+    keep = np.empty(len(pairs), bool)
+    for first in range(0, len(pairs), _AT_ONCE):  # what is worked out on the way takes less than the pairs
+        some = pairs[first : first + _AT_ONCE]
+        length = np.linalg.norm(position[some[:, 0]] - position[some[:, 1]], axis=1)
+        keep[first : first + _AT_ONCE] = (length >= CLOSEST) & (length <= radius[some].sum(1) + TOLERANCE)
+    pairs = pairs[keep]
+    return np.asarray(pairs[np.argsort(pairs[:, 0] * len(position) + pairs[:, 1])])
 
 
 def _crowd(position: NDArray[np.float64], side: float) -> float:

@@ -96,7 +96,3 @@ class GraphPart:
     sets: Mapping[str, Array] = field(default_factory=dict)
     outputs: Array | None = None
     answers: Array | None = None
-
-    @property
-    def places(self) -> int:
-        return self.structure.nodes

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from explorer.declare.elements import Element, NoAction
 from explorer.declare.space import kinds
 from explorer.declare.types.fields import FieldType, Pairs, Scalar
-from explorer.spaces.graph.fields import Edges, NodeIndex, Nodes
+from explorer.spaces.graph.fields import Edges, NodeIndex, Nodes, Pairwise
 from explorer.spaces.mesh.fields import Faces, Patch
 
 if TYPE_CHECKING:
@@ -224,6 +224,8 @@ class GraphMap(Element):
         if isinstance(field.rep, Patch) and field.rep.holds == "corner":
             return order[values.index_select(0, nodes)]
         match field.domain:
+            case Pairwise(axis=axis):
+                values = values.index_select(axis, nodes).index_select(axis + 1, nodes)
             case Nodes(axis=axis):
                 values = values.index_select(axis, nodes)
             case Edges(axis=axis):

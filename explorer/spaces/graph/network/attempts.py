@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import product
 
 import torch
 from torch import Tensor, nn
 
-from explorer.network.input.ways import Way
+from explorer.network.input.arguments import needed_arguments, only_by_name
+from explorer.network.input.ways import BY_NAME, IN_ORDER, Way, meant
 from explorer.network.tracing.trials import answer_of
-from explorer.spaces.graph.network.form import AXES, GraphInput
+from explorer.spaces.graph.network.form import AXES, OF_A_GRAPH, SIGNALS, GraphInput
 
 NODES = 7
+PRESENT = torch.tensor([True, True, False, True, True, False, True])
+CHANNELED = ("x", "position", "velocity", "charge", "other")  # what has channels beside its nodes
 WIDEST = 16  # of widths that no layer tells
 
-Widths = tuple[int, int]  # of x and of edge_attr
+Widths = tuple[int, int]  # of x, and of edge_attr or of a second set
+MOST_ARGUMENTS = 3
+BESIDE = ("mask", "other")  # what a network on a set may be given beside its elements
 
 
 def widths(network: nn.Module) -> list[int]:
@@ -24,7 +30,7 @@ def widths(network: nn.Module) -> list[int]:
 
 
 def taken_widths(network: nn.Module, way: Way, channels: int | None = None, axes: str = AXES[0]) -> Widths | None:
-    """Return the widths of x and of edge_attr that a network runs with, called this way; None where with none.
+    """Return the widths of x and of edge_attr or other that a network runs with, called this way; None where with none.
 
     Args:
         channels: of x, where something tells it; it is tried first.
@@ -33,34 +39,85 @@ def taken_widths(network: nn.Module, way: Way, channels: int | None = None, axes
     first = dict.fromkeys([channels, *wide] if channels else wide) if "x" in way.signals else [1]
     call = way.call(way.signals)
     for x in first:
-        for edge in [1, *wide] if "edge_attr" in way.signals else [1]:
-            made = trial_graph(int(x), edge)
+        for second in dict.fromkeys([1, int(x), *wide]) if {"edge_attr", "other"} & set(way.signals) else [1]:
+            made = trial_graph(int(x), second)
             given = [laid(made[s], axes, s) for s in way.signals]
             if answer_of(network, given, call) is not None:
-                return int(x), edge
+                return int(x), second
     return None
+
+
+def readings(
+    network: nn.Module, way: Way, channels: int | None = None, known: Sequence[str] = AXES
+) -> list[tuple[str, Widths]]:
+    """Return the axes with which a network runs and the widths that it takes then, the likeliest first.
+
+    An axis is that of a batch where the answer to one sample is the same beside another; where it is not, it is none.
+    """
+    found = [(axes, w) for axes in known if (w := taken_widths(network, way, channels, axes)) is not None]
+    batched = [one for one in found if keeps_apart(network, way, *one)]
+    rest = [one for one in found if one not in batched]
+    return batched + sorted(rest, key=lambda one: one[0].startswith("1"))
+
+
+def other_axes(network: nn.Module, way: Way, axes: str, widths: Widths, known: Sequence[str]) -> Iterator[str]:
+    """Yield each other layout with a batch axis that a network runs with as well, and that is as likely."""
+    alike = not axes.startswith("1") or not any(s in CHANNELED for s in way.signals)
+    for other in () if alike else known:
+        if other not in (axes, AXES[0]) and keeps_apart(network, way, other, widths):
+            yield other
+
+
+def keeps_apart(network: nn.Module, way: Way, axes: str, widths: Widths) -> bool:
+    """Say whether a network answers to a sample of a batch as it does to that sample alone."""
+    if not axes.startswith("1"):
+        return False
+    call, pair = way.call(way.signals), []
+    for seed in (0, 1):
+        made = trial_graph(*widths, seed=seed)
+        pair.append([laid(made[s], axes, s) for s in way.signals])
+    both = [torch.cat(two) for two in zip(*pair, strict=True) if two[0].shape[:1] == (1,)]
+    if len(both) < len(pair[0]):
+        return False  # a list of edges has no batch axis
+    alone = [answer_of(network, one, call) for one in pair]
+    together = answer_of(network, both, call)
+    one, other = alone
+    if one is None or other is None or together is None or together[:1].shape != one.shape:
+        return False
+    # an answer that knows nothing of its sample is the same beside any other
+    return torch.allclose(one, together[:1], 1e-3, 1e-4) and not torch.allclose(one, other, 1e-3, 1e-4)
 
 
 def set_inputs(network: nn.Module) -> Iterator[GraphInput]:
     """Yield what a network takes of a set: with the axes on which an element hears of another, the others after it."""
-    for width in widths(network):
-        x = torch.randn(NODES, width, generator=torch.Generator().manual_seed(0))
-        found = [(axes, heard) for axes in AXES[:3] if (heard := _hears(network, x, axes)) is not None]
-        for axes, _ in sorted(found, key=lambda pair: not pair[1]):
-            yield GraphInput(channels=width, signals=("x",), axes=axes)
+    needed = needed_arguments(network)
+    if len(needed) > MOST_ARGUMENTS or any(set(meant(n, SIGNALS)) & set(OF_A_GRAPH) for n in needed):
+        return
+    given = BY_NAME if only_by_name(network) else IN_ORDER
+    for signals in product(("x", "number"), *[BESIDE] * (len(needed) - 1)):
+        if len(set(signals)) < len(signals):
+            continue
+        way = Way(signals, needed if given == BY_NAME else (), given)
+        number = signals[0] == "number"
+        # an image of one channel runs through a convolution without a batch axis too, and is no set
+        known = readings(network, way, known=("N", "1N") if number else AXES[:3])
+        found = [one for one in known if not one[0].startswith("1") or keeps_apart(network, way, *one)]
+        if not number:
+            found.sort(key=lambda one: not _hears(network, way, *one))
+        for axes, (x, second) in found:
+            yield GraphInput(
+                channels=None if number else x, signals=signals, axes=axes, given=way.given, names=way.names,
+                other_channels=second if "other" in signals else None,
+            )  # fmt: skip
         if found:
             return
-    for axes in ("N", "1N"):
-        form = GraphInput(signals=("number",), axes=axes)
-        if taken_widths(network, form.way, axes=axes) is not None:
-            yield form
 
 
 def laid(values: Tensor, axes: str, signal: str = "x") -> Tensor:
     """Return values with a row for each node on the axes that a network asks for."""
-    if axes == AXES[0] or signal not in ("x", "adjacency", "position", "number"):
+    if axes == AXES[0] or signal in ("edge_index", "edge_attr", "edge_weight", "batch", "frames"):
         return values
-    if signal != "x":
+    if signal not in CHANNELED:
         return values[None] if axes.startswith("1") else values
     match axes:
         case "1NC":
@@ -73,23 +130,30 @@ def laid(values: Tensor, axes: str, signal: str = "x") -> Tensor:
             return values[:, 0]
 
 
-def _hears(network: nn.Module, x: Tensor, axes: str) -> bool | None:
-    """Return whether an element changes what is said of others, or of all; None where the network does not run."""
-    other = x.clone()
-    other[0] += 1.0
-    one, two = (answer_of(network, (laid(v, axes),)) for v in (x, other))
+def _hears(network: nn.Module, way: Way, axes: str, widths: Widths) -> bool:
+    """Return whether an element changes what is said of others, or of all."""
+    made = trial_graph(*widths)
+    other = {**made, "x": made["x"].clone()}
+    other["x"][0] += 1.0
+    call = way.call(way.signals)
+    one, two = (answer_of(network, [laid(m[s], axes, s) for s in way.signals], call) for m in (made, other))
     if one is None or two is None or one.shape != two.shape:
-        return None
+        return False
     changed = one != two
     if NODES not in one.shape:
         return bool(changed.any())
-    by_node = changed.movedim(one.shape.index(NODES), 0).flatten(1).any(1)
+    by_node = changed.movedim(one.shape.index(NODES), 0).reshape(NODES, -1).any(1)
     return bool(by_node[1:].any())
 
 
-def trial_graph(x: int, edge: int) -> dict[str, Tensor]:
-    """Return a small graph in space with everything that a graph or points may have, so wide."""
-    generator = torch.Generator().manual_seed(0)
+def axis_of(axes: str, signal: str) -> int:
+    """Return the axis that counts the nodes of a signal which is laid out so."""
+    return axes.index("N") if signal in CHANNELED else int(axes.startswith("1"))
+
+
+def trial_graph(x: int, second: int, seed: int = 0) -> dict[str, Tensor]:
+    """Return a small graph in space with everything that a graph, a set or points may have, so wide."""
+    generator = torch.Generator().manual_seed(seed)
     at = torch.arange(NODES)
     index = torch.stack([torch.cat([at, (at + 1) % NODES]), torch.cat([(at + 1) % NODES, at])])
     adjacency = torch.zeros(NODES, NODES)
@@ -97,12 +161,14 @@ def trial_graph(x: int, edge: int) -> dict[str, Tensor]:
     return {
         "x": torch.randn(NODES, x, generator=generator),
         "edge_index": index,
-        "edge_attr": torch.randn(2 * NODES, edge, generator=generator),
+        "edge_attr": torch.randn(2 * NODES, second, generator=generator),
         "edge_weight": torch.rand(2 * NODES, generator=generator),
         "position": torch.randn(NODES, 3, generator=generator),
         "batch": torch.zeros(NODES, dtype=torch.int64),
         "adjacency": adjacency,
-        "number": torch.tensor([6, 1, 7, 1, 8, 1, 1]),
+        "number": torch.tensor([6, 1 + seed, 7, 1, 8, 1, 1]),
+        "mask": PRESENT.roll(seed),
+        "other": torch.randn(NODES - 2, second, generator=generator),
         "velocity": torch.randn(NODES, 3, generator=generator),
         "charge": torch.randn(NODES, 1, generator=generator),
         "frames": torch.randn(NODES, 72, generator=generator),

@@ -9,14 +9,14 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.data.formats.named_columns import named_columns
 from explorer.data.kinds import of_another_kind
-from explorer.data.named_columns import named_columns
 from explorer.data.samples import Sample, Signal
 from explorer.declare.types.fields import PAIR, FieldType
 from explorer.spaces.graph.analysis.measures import clustering, core_numbers, neighbours, simple_graph
 from explorer.spaces.graph.chemistry.atoms import COLUMNS, SYMBOLS, element_of, one_hot
 from explorer.spaces.graph.chemistry.bonds import bond_kinds
-from explorer.spaces.graph.fields import EDGE_INPUT, NODE_INPUT, Edges, Nodes
+from explorer.spaces.graph.fields import EDGE_INPUT, GRAPH, NODE_INPUT, Edges, Nodes
 from explorer.spaces.graph.network.form import GraphInput
 
 Floats = NDArray[np.float32]
@@ -182,6 +182,12 @@ def fit_graph(sample: Sample, wanted: GraphInput) -> Sample:
         made["adjacency"] = Signal(_adjacency(sample), PAIR)
     if "number" in wanted.signals and "number" not in made:
         made["number"] = Signal(_numbers(sample, notes), FieldType(Nodes()))
+    if "mask" in wanted.signals and "mask" not in made:
+        made["mask"] = Signal(np.arange(nodes) % 3 != 2, FieldType(Nodes()))
+        notes.append("mask leaves out every third node")
+    if "other" in wanted.signals and "other" not in made:
+        made["other"] = Signal(_second_set(made["x"].values, wanted.other_channels), GRAPH)
+        notes.append("other is a second set of random numbers")
     if "position" in wanted.signals:
         _position(sample)
     taken = {*wanted.signals, *(("edge_weight",) if {"edge_attr", "adjacency"} & set(wanted.signals) else ())}
@@ -191,6 +197,12 @@ def fit_graph(sample: Sample, wanted: GraphInput) -> Sample:
     if unknown:
         raise ValueError(f"{sample.name!r} has no {unknown[0]!r}, and this network asks for it")
     return replace(sample, signals=MappingProxyType(made), channels=channels, notes=sample.notes + tuple(notes))
+
+
+def _second_set(x: NDArray[np.generic], channels: int | None) -> Floats:
+    """Return (elements, channels) of random numbers, of fewer elements than x has."""
+    size = (max(3, len(x) - 2), channels or x.shape[1])
+    return np.random.default_rng(0).standard_normal(size).astype(np.float32)
 
 
 def _adjacency(sample: Sample) -> Floats:
@@ -207,8 +219,13 @@ def _numbers(sample: Sample, notes: list[str]) -> NDArray[np.int64]:
     elements = [element_of(name) for name in sample.names]
     if elements and all(elements):
         return np.array([SYMBOLS.index(str(e)) + 1 for e in elements], np.int64)
-    notes.append("number is the degree of a node: its nodes are no atoms")
-    return np.bincount(_index(sample)[1], minlength=len(sample.x.values)).astype(np.int64)
+    found = np.bincount(_index(sample)[1], minlength=len(sample.x.values)).astype(np.int64)
+    if len(set(found.tolist())) > 1 or len(found) < 2:
+        notes.append("number is the degree of a node: its nodes are no atoms")
+        return found
+    # equal numbers at all nodes would be the same however they are renumbered
+    notes.append("number is drawn at random: the nodes are no atoms, and all have as many edges")
+    return np.random.default_rng(0).integers(0, max(int(found.max()), 1) + 1, len(found))
 
 
 def _features(sample: Sample, wanted: GraphInput, notes: list[str]) -> Floats:

@@ -13,7 +13,7 @@ from explorer.declare.space import Inference, Known
 from explorer.declare.types.fields import PAIR, Domain, FieldType, Pairs, Point
 from explorer.network.input.inputs import Inputs
 from explorer.spaces.graph.elements.relabelling import GraphMap
-from explorer.spaces.graph.fields import EDGE, GRAPH, NODE, Edges, Graphs, NodeIndex, Nodes, Numbered
+from explorer.spaces.graph.fields import EDGE, GRAPH, NODE, Edges, Graphs, NodeIndex, Nodes, Numbered, Pairwise
 
 _POINTWISE = (
     nn.ReLU, nn.LeakyReLU, nn.ELU, nn.GELU, nn.SiLU, nn.Tanh, nn.Sigmoid, nn.Softplus, nn.Identity, nn.Dropout,
@@ -32,6 +32,8 @@ class GraphInference(Inference):
     def fits(self, field: FieldType, value: Tensor) -> bool:
         shape = tuple(value.shape)
         match field.domain:
+            case Pairwise(axis=axis):
+                return shape[axis : axis + 2] == (self.nodes, self.nodes)
             case Nodes(axis=axis):
                 return shape[axis : axis + 1] == (self.nodes,)
             case Edges(axis=axis):
@@ -67,7 +69,8 @@ class GraphInference(Inference):
                 rows = shape[-2:] == shape_in[-2:]
             else:
                 axis = in_field.domain.axis if isinstance(in_field.domain, Numbered) else 0
-                rows = shape[axis : axis + 1] == shape_in[axis : axis + 1]
+                end = axis + 1 + isinstance(in_field.domain, Pairwise)
+                rows = shape[axis:end] == shape_in[axis:end]
             if rows and not isinstance(in_field.rep, NodeIndex):
                 return FieldType(in_field.domain, guessed=guessed)
         return self.functional(shape)
@@ -107,6 +110,8 @@ class GraphInference(Inference):
             return GRAPH.guess()
         if len(moved) == 2 and moved == [len(shape) - 2, len(shape) - 1] and all(isinstance(k, Nodes) for k in kinds):
             return PAIR.guess()
+        if len(moved) == 2 and moved[1] == moved[0] + 1 and all(isinstance(k, Nodes) for k in kinds):
+            return FieldType(Pairwise(moved[0]), guessed=True)
         if len(moved) > 1 or kinds[0] is None:
             return None
         domain = kinds[0]

@@ -12,6 +12,8 @@ from explorer.declare.types.fields import PAIR
 from explorer.network.input.inputs import Inputs
 from explorer.spaces.graph.fields import EDGE, EDGE_INDEX, GRAPH, NODE, NODE_INPUT, Nodes
 
+UNSETTLED = replace(NODE_INPUT, domain=Nodes(-1))
+
 
 def graph_inputs(values: Sequence[Tensor]) -> Inputs:
     """Return the arguments of a network on graphs, their fields read off their shapes.
@@ -92,6 +94,17 @@ def named_graph(tensors: Mapping[str, Tensor]) -> tuple[tuple[str, ...], Inputs]
     idle -= {n for n in idle if index is not None and len(tensors[n]) == index.shape[1]}
     order = (first, *(n for n in tensors if n != first and n not in idle))
     return order, graph_inputs([tensors[n] for n in order])
+
+
+def with_edges(values: Sequence[object]) -> bool:
+    """Say whether a list of edges is among tensors: what has none is a set, whose members a trial tells."""
+    return any(isinstance(v, Tensor) and _is_index(v) for v in values)
+
+
+def unsettled_set(values: Sequence[Tensor], names: Sequence[str] = ()) -> Inputs:
+    """Return the arguments of a network on a set of which the axes that count its members are still to be found."""
+    names = tuple(names) or ("x", *(f"argument {k}" for k in range(1, len(values))))
+    return Inputs(tuple(values), (UNSETTLED,) * len(values), names)
 
 
 def ordered_graph(values: Sequence[Tensor]) -> Inputs:

@@ -9,19 +9,23 @@ from torch import nn
 
 from explorer.declare.types.fields import FieldType
 from explorer.network.changing.precision import copied
+from explorer.network.input.arguments import needed_arguments
 from explorer.network.input.inputs import Inputs
 from explorer.network.tracing.running import evaluating
-from explorer.spaces.graph.fields import EDGE, NODE, Nodes
+from explorer.spaces.graph.fields import EDGE, NODE
 from explorer.spaces.graph.network.inference import GraphInference
+from explorer.spaces.graph.network.inputs import UNSETTLED, graph_inputs, ordered_graph
+from explorer.spaces.graph.network.members import set_of
 
 
 def settled(inputs: Inputs, model: nn.Module) -> Inputs:
     """Return the inputs with each such tensor on what the network takes it for: it runs with other numbers of both.
 
     Raises:
-        ValueError: it runs either way.
+        ValueError: it runs either way, or nothing tells what lies where.
     """
-    inputs = _on_its_axis(inputs, model)
+    if inputs.field == UNSETTLED:
+        return _set(inputs, model)
     index = inputs.get("edge_index")
     if index is None or index.shape[1] != len(inputs.x):
         return inputs
@@ -39,15 +43,16 @@ def settled(inputs: Inputs, model: nn.Module) -> Inputs:
     return inputs
 
 
-def _on_its_axis(inputs: Inputs, model: nn.Module) -> Inputs:
-    """Return a set with a batch axis on the axis of which the network takes fewer: (1, nodes, channels) or the like."""
-    x = inputs.x
-    if len(inputs.values) > 1 or x.ndim != 3 or not isinstance(inputs.field.domain, Nodes) or min(x.shape[1:]) < 3:
-        return inputs
-    fewer = [axis for axis in (1, 2) if _takes(inputs.with_x(x.narrow(axis, 0, x.shape[axis] - 1)), model)]
-    if fewer != [2] or not _takes(inputs, model):
-        return inputs
-    return replace(inputs, fields=(replace(inputs.field, domain=replace(inputs.field.domain, axis=2)),))
+def _set(inputs: Inputs, model: nn.Module) -> Inputs:
+    """Return a set on the axes of which the network takes fewer; of one that takes no fewer, as its shapes tell."""
+    own = needed_arguments(model) if inputs.call is None else ()
+    names = own if len(own) == len(inputs.names) else inputs.names
+    found = set_of(inputs.values, model, names, inputs.call)
+    if found is not None:
+        return found
+    return (
+        ordered_graph(inputs.values) if inputs.call is None else replace(graph_inputs(inputs.values), call=inputs.call)
+    )
 
 
 def _taken(inputs: Inputs, k: int, field: FieldType) -> Inputs:

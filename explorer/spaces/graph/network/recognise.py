@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from explorer.network.input.called import asked, of_one, unnamed, way_of, ways
 from explorer.network.input.recognise import Recognised
 from explorer.network.input.ways import Way, meant, spellings
-from explorer.spaces.graph.network.attempts import taken_widths, trial_graph, widths
-from explorer.spaces.graph.network.form import AXES, DRAWN, SIGNALS, GraphInput
+from explorer.spaces.graph.network.attempts import readings, trial_graph, widths
+from explorer.spaces.graph.network.form import AXES, DRAWN, OF_A_GRAPH, SIGNALS, GraphInput
 
-OF_A_GRAPH = ("edge_index", "adjacency")  # no set has them
 WHERE = ("x", "edge_index", "adjacency", "number", "edge_attr", "edge_weight")  # what arguments of any name may be
 
 
@@ -41,19 +40,16 @@ def taken(own: Recognised, way: Way) -> GraphInput | None:
     """Return what a network takes that runs when it is called this way; None for one that does not."""
     said = own.channels()
     first = said or own.first_width()
-    for axes in AXES:
-        if axes != AXES[0] and not {"x", "adjacency"} & set(way.signals):
-            break
-        if (found := taken_widths(own.network(), way, first, axes)) is not None:
-            x, edge = found
-            if said is not None and x != said and "x" in way.signals:
-                continue  # what is said is not doubted: that it does not run is told where it is run
-            if x != first and "x" in way.signals:
-                own.why["channels"] = f"it runs with {x}"
-            return GraphInput(
-                channels=x if "x" in way.signals else None, signals=way.signals, axes=axes, given=way.given,
-                names=way.names, edge_channels=edge if "edge_attr" in way.signals and edge > 1 else None,
-            )  # fmt: skip
+    known = AXES if {"x", "adjacency"} & set(way.signals) else AXES[:1]
+    for axes, (x, edge) in readings(own.network(), way, first, known):
+        if said is not None and x != said and "x" in way.signals:
+            continue  # what is said is not doubted: that it does not run is told where it is run
+        if x != first and "x" in way.signals:
+            own.why["channels"] = f"it runs with {x}"
+        return GraphInput(
+            channels=x if "x" in way.signals else None, signals=way.signals, axes=axes, given=way.given,
+            names=way.names, edge_channels=edge if "edge_attr" in way.signals and edge > 1 else None,
+        )  # fmt: skip
     return None
 
 
@@ -89,7 +85,7 @@ def read_off(own: Recognised, known: Sequence[str]) -> tuple[str, ...]:
 
 
 def _of_any_name(own: Recognised, needed: tuple[str, ...]) -> GraphInput | None:
-    """Return what a network takes of which the names of the arguments do not tell it, if one reading runs.
+    """Return the input of a network whose argument names do not tell it, if one reading of them runs.
 
     Raises:
         ValueError: several readings run, or none of one that takes the edges of a graph.

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.data.checks import Broken
+from explorer.data.formats.checks import Broken
 from explorer.spaces.graph.readers.assembly import Found, require_nodes
 from explorer.spaces.graph.samples.edges import is_symmetric
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.data.checks import Broken
+from explorer.data.formats.checks import Broken
 from explorer.data.samples import Sample
 from explorer.spaces.graph.sample import graph_sample
 from explorer.spaces.graph.samples.edges import both_ways

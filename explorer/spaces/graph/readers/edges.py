@@ -21,10 +21,11 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.data.checks import Broken, file_bytes, refusing, require_all
+from explorer.data.formats.checks import Broken, file_bytes, refusing, require_all
+from explorer.data.formats.tables import ratings
+from explorer.data.formats.texts import beginning, note_of, table_encoding
 from explorer.data.readers import Fit, Reader
 from explorer.data.samples import Sample
-from explorer.data.tables import ratings
 from explorer.declare.telling.choices import NONE, Choice
 from explorer.spaces.graph.readers.assembly import MOST_NAMES, Found, require_nodes, sample_of
 from explorer.spaces.graph.readers.records import WEIGHTS
@@ -52,7 +53,7 @@ def _rates(path: Path) -> Fit:
     if path.suffix.lower() in _OWN:
         return Fit.CLEAR
     with path.open("rb") as file:
-        text = file.read(_LOOKED_AT).decode("utf-8-sig", "replace").replace("\r\n", "\n").replace("\r", "\n")
+        text = beginning(file.read(_LOOKED_AT))
     fit = Fit.NO if "\0" in text else ratings(text[: text.rfind("\n") + 1] or text)[1]
     try:
         _layout(io.StringIO(text))
@@ -235,8 +236,8 @@ class _Slow:
             body, brace, data = text.partition("{") if layout.mark is None else (text, "", "")
             try:
                 cells = _split(body, layout.mark)
-            except csv.Error as error:
-                raise Broken(f"line {number} cannot be read ({error})") from None
+            except csv.Error:  # its own words are about the fields of a reader
+                raise Broken(f"line {number} cannot be split into cells", "correct its quotes") from None
             self._edge(number, cells)
             self._numbers(number, cells, data if brace else "")
             if len(self.ends) > MOST:
@@ -308,7 +309,7 @@ def _found(nodes: int, ends: NDArray[np.int64], values: NDArray[Any], layout: _L
 
 def _choices(path: Path, asked: Mapping[str, str]) -> tuple[Choice, ...]:
     """Return what can be said of a list of edges: which columns are what, the direction, whether there is a heading."""
-    with path.open(encoding="utf-8-sig", newline=None) as file:
+    with path.open(encoding=table_encoding(path), newline=None) as file:
         layout = _layout(file, {name: asked[name] for name in ("header",) if asked.get(name) in ("yes", "no")})
     words = _split(layout.line, layout.mark) if layout.header else []
     columns = tuple(
@@ -334,7 +335,8 @@ def _read_as(path: Path, asked: Mapping[str, str]) -> Sample:
     with refusing(path, "list of edges"):
         try:
             require_all(_choices(path, asked) if asked else (), asked)
-            with path.open(encoding="utf-8-sig", newline=None) as file:
+            encoding = table_encoding(path)
+            with path.open(encoding=encoding, newline=None) as file:
                 layout = _layout(file, asked)
                 file.seek(0)
                 fast = _fast(file, layout)
@@ -347,10 +349,11 @@ def _read_as(path: Path, asked: Mapping[str, str]) -> Sample:
                     nodes, pairs, names, notes = _renumber(fast[0], layout)
                     found = _found(nodes, pairs, fast[1], layout, layout.directed)
                     found.names, found.notes = names, [*notes, *found.notes]
-                    found.place = _Counting(path, layout.first)
+                    found.place = _Counting(path, encoding, layout.first)
         except UnicodeDecodeError:
             raise Broken("it is not text in UTF-8", "save the edges as lines of text") from None
         del fast
+        found.notes += note_of(encoding)
         return sample_of(path, _folded(found) if layout.kind is None else found)
 
 
@@ -373,11 +376,11 @@ def _folded(found: Found) -> Found:
 class _Counting:
     """Finds the line of the k-th edge by reading the file again: it is wanted only when something is wrong."""
 
-    def __init__(self, path: Path, first: int) -> None:
-        self.path, self.first = path, first
+    def __init__(self, path: Path, encoding: str, first: int) -> None:
+        self.path, self.encoding, self.first = path, encoding, first
 
     def __call__(self, k: int) -> str:
-        with self.path.open(encoding="utf-8-sig") as file:
+        with self.path.open(encoding=self.encoding) as file:
             kept = (
                 number for number, line in enumerate(file, 1)
                 if number > self.first and line.strip() and not line.lstrip().startswith("#")

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from html import unescape
 from pathlib import Path
 from typing import Any
 
-from explorer.data.checks import Broken, file_bytes, refusing
+from explorer.data.formats.checks import Broken, file_bytes, refusing
 from explorer.data.readers import Reader
 from explorer.data.samples import Sample
 from explorer.spaces.graph.readers.assembly import sample_of
@@ -22,6 +23,7 @@ _TOKEN = re.compile(
     re.I,
 )
 _DEEPEST = 32
+_IN_GRAPH = 2  # lists that are open where a node of a graph ends
 Pair = tuple[str, Any, int]  # key, value or list of pairs, line
 
 
@@ -42,8 +44,24 @@ def _tokens(text: str) -> Iterator[tuple[str, str, int]]:
         at = match.end()
 
 
+@dataclass(slots=True)
+class _Member:
+    """A node or an edge: who it is, and its named values."""
+
+    who: tuple[Any, ...]
+    values: dict[str, Any]
+
+
+def _member(key: str, pairs: list[Pair], line: int) -> _Member:
+    if key == "node":
+        return _Member((_first(pairs, "id", "node", line),), _values(pairs, ("id",)))
+    ends = _first(pairs, "source", "edge", line), _first(pairs, "target", "edge", line)
+    # networkx numbers the edges of a multigraph with `key`
+    return _Member(ends, _values(pairs, ("source", "target", "id", "key")))
+
+
 def _parse(text: str) -> list[Pair]:
-    """Return the pairs of the whole file, lists within lists."""
+    """Return the pairs of the whole file, lists within lists; nodes and edges as soon as they are complete."""
     whole: list[Pair] = []
     stack = [whole]
     lines: list[int] = []
@@ -53,15 +71,15 @@ def _parse(text: str) -> list[Pair]:
             if kind == "key":
                 key = token
             elif kind == "close" and lines:
-                stack.pop()
-                lines.pop()
+                inner, begun = stack.pop(), lines.pop()
+                if len(stack) == _IN_GRAPH and (name := stack[-1][-1][0]) in ("node", "edge"):
+                    stack[-1][-1] = name, _member(name, inner, begun), begun
             else:
                 raise Broken(f"line {line} of the GML has {token[:20]!r} where a key must stand")
             continue
         if kind == "open":
-            inner: list[Pair] = []
-            stack[-1].append((key, inner, line))
-            stack.append(inner)
+            stack.append([])
+            stack[-2].append((key, stack[-1], line))
             lines.append(line)
             if len(stack) > _DEEPEST:
                 raise Broken(f"line {line} of the GML is nested more than {_DEEPEST} deep", "save a plain graph")
@@ -84,6 +102,7 @@ def _value(kind: str, token: str) -> Any:
 def _values(pairs: list[Pair], without: tuple[str, ...]) -> dict[str, Any]:
     """Return named values; a key that comes several times is a list, `graphics` gives its x and y."""
     values: dict[str, Any] = {}
+    several = set[str]()
     for key, value, _ in pairs:
         if key in without or key == "_networkx_list_start":
             continue
@@ -91,8 +110,11 @@ def _values(pairs: list[Pair], without: tuple[str, ...]) -> dict[str, Any]:
             if key == "graphics":
                 values |= {k: v for k, v, _ in value if k in ("x", "y", "z") and not isinstance(v, list | str)}
             continue
-        if key in values:
-            values[key] = [*values[key], value] if isinstance(values[key], list) else [values[key], value]
+        if key in several:
+            values[key].append(value)
+        elif key in values:
+            several.add(key)
+            values[key] = [values[key], value]
         else:
             values[key] = value
     return values
@@ -116,16 +138,15 @@ def _records(text: str) -> Records:
     for key, value, line in graphs[0]:
         if key == "directed":
             records.directed = value == 1
-        elif key in ("node", "edge") and not isinstance(value, list):
+        elif key in ("node", "edge") and not isinstance(value, _Member):
             raise Broken(f"the {key} in line {line} of the GML is no list in brackets")
         elif key == "node":
-            records.ids.append(_first(value, "id", "node", line))
-            records.nodes.append(_values(value, ("id",)))
+            records.ids.append(value.who[0])
+            records.nodes.append(value.values)
             node_lines.append(line)
         elif key == "edge":
-            records.ends.append((_first(value, "source", "edge", line), _first(value, "target", "edge", line)))
-            # networkx numbers the edges of a multigraph with `key`
-            records.edges.append(_values(value, ("source", "target", "id", "key")))
+            records.ends.append(value.who)
+            records.edges.append(value.values)
             lines.append(line)
     records.place = lambda k: f"the edge in line {lines[k]}"
     records.node_place = lambda k: f"the node in line {node_lines[k]}"

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 from xml.parsers import expat
 
-from explorer.data.checks import Broken, file_bytes, refusing
+from explorer.data.formats.checks import Broken, file_bytes, refusing
 from explorer.data.readers import Reader
 from explorer.data.samples import Sample
 from explorer.spaces.graph.readers.assembly import sample_of
@@ -53,8 +53,7 @@ class _Parser:
             try:
                 self._expat.ParseFile(file)
             except expat.ExpatError as error:
-                what = expat.ErrorString(error.code)
-                raise Broken(f"the GraphML is damaged in line {error.lineno} ({what})") from None
+                raise Broken(f"its XML is damaged in line {error.lineno}, column {error.offset + 1}") from None
         if not self._graphs:
             raise Broken("there is no <graph> in it", "save a graph as GraphML")
         if self._graphs > 1:

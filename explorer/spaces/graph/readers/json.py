@@ -8,7 +8,7 @@ from collections.abc import Hashable
 from pathlib import Path
 from typing import Any
 
-from explorer.data.checks import Broken, file_bytes, refusing
+from explorer.data.formats.checks import Broken, file_bytes, kind_in_json, refusing
 from explorer.data.readers import Reader
 from explorer.data.samples import Sample
 from explorer.spaces.graph.readers.assembly import sample_of
@@ -35,7 +35,7 @@ def _identity(value: Any, where: str) -> Hashable:
 
 def _records(whole: Any) -> Records:
     if not isinstance(whole, dict):
-        raise Broken(f"it holds a {type(whole).__name__} and not a graph", "save it as node-link JSON")
+        raise Broken(f"it holds {kind_in_json(whole)} and not a graph", "save it as node-link JSON")
     if "equiscope" in whole:
         raise Broken("it is a session and not data", "open it with --session or File > Open")
     links = whole.get("links", whole.get("edges"))
@@ -73,7 +73,7 @@ def _read(path: Path) -> Sample:
         try:
             whole = json.loads(path.read_text(encoding="utf-8-sig"))
         except json.JSONDecodeError as error:
-            raise Broken(f"the JSON is damaged in line {error.lineno}, column {error.colno} ({error.msg})") from None
+            raise Broken(f"the JSON is damaged in line {error.lineno}, column {error.colno}") from None
         except UnicodeDecodeError:
             raise Broken("it is not text in UTF-8", "save it as node-link JSON") from None
         except RecursionError:

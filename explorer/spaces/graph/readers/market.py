@@ -12,7 +12,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.data.checks import Broken
+from explorer.data.formats.checks import Broken
 from explorer.spaces.graph.readers.assembly import require_nodes
 from explorer.work.limits import MAX_LISTED
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.data.checks import Broken
+from explorer.data.formats.checks import Broken
 from explorer.spaces.graph.readers.assembly import Found
 
 Values = Mapping[str, Any]

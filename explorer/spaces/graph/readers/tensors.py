@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.data.checks import Broken, file_bytes, refusing
+from explorer.data.formats.checks import Broken, file_bytes, refusing
 from explorer.data.readers import Reader
 from explorer.data.samples import Sample
 from explorer.network.opening.files.looking import tensor_names
@@ -66,7 +66,7 @@ def _read_older(path: Path) -> dict[str, NDArray[Any]]:
     except pickle.UnpicklingError:
         raise Broken(UNSAFE, SAFE) from None
     if not isinstance(loaded, Mapping):
-        raise Broken(f"it holds a {type(loaded).__name__} and not a graph", SAFE)
+        raise Broken("it holds one value and not the named tensors of a graph", SAFE)
     arrays: dict[str, NDArray[Any]] = {}
     for name, value in loaded.items():
         if isinstance(value, torch.Tensor) and value.layout == torch.strided:

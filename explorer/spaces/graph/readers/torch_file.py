@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.data.archives import DENSEST, MOST_BYTES
-from explorer.data.checks import Broken
+from explorer.data.formats.archives import DENSEST, MOST_BYTES
+from explorer.data.formats.checks import Broken
 from explorer.network.opening.files.contents import Damaged
 from explorer.network.opening.files.pickles import Bounded, Held, Made, Named, read_pickle
 

@@ -14,7 +14,7 @@ import numpy as np
 from explorer.data.samples import Sample, SampleSpec
 from explorer.spaces.graph.chemistry.atoms import BONDS
 from explorer.spaces.graph.sample import graph_sample
-from explorer.work.places import RESOURCES
+from explorer.work.files.places import RESOURCES
 
 FOLDER = RESOURCES / "samples" / "molecules"
 SMILES = {  # in the order of the list; 3D with hydrogens where the second is set
@@ -64,7 +64,7 @@ def write_files(folder: Path = FOLDER) -> None:
 
 def molecule(name: str) -> Sample:
     """Make the molecule of that name."""
-    from explorer.spaces.graph.readers.molfile import READER
+    from explorer.spaces.graph.readers.molecules.molfile import READER
 
     made = READER.read(FOLDER / f"{name}.sdf")
     return replace(made, name=name, title=name.capitalize(), source=f"SMILES {SMILES[name][0]}, coordinates by RDKit")

@@ -95,7 +95,7 @@ def _write_smiles(sample: Sample, path: Path) -> tuple[str, ...]:
     try:
         from rdkit import Chem, rdBase
     except ImportError:
-        from explorer.spaces.graph.readers.smiles import INSTALL
+        from explorer.spaces.graph.readers.molecules.smiles import INSTALL
 
         raise ValueError(f"RDKit is not installed; {INSTALL}") from None
     kinds = (Chem.BondType.SINGLE, Chem.BondType.DOUBLE, Chem.BondType.TRIPLE, Chem.BondType.AROMATIC)

@@ -17,7 +17,7 @@ ROUNDING = 1e-4
 
 
 def dense_chain(model: nn.Module, given: Inputs, labels: tuple[str, ...]) -> Chain | None:
-    """Return the network as a chain; None where it is none, which is found out by computing its answer as one."""
+    """Return the network as a chain; None where the chain does not give the network's own answer."""
     layers = _read(model)
     if not layers or layers[0].weight.shape[1] != given.x[0].numel() or len(given.arguments) != 1:
         return None

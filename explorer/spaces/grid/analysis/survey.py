@@ -8,7 +8,6 @@ pass, which is what a curve that follows the hand needs; the orbit is then compl
 from __future__ import annotations
 
 import math
-from collections import OrderedDict
 from collections.abc import Sequence
 from functools import lru_cache
 
@@ -26,6 +25,7 @@ from explorer.spaces.grid.fields import Grid
 from explorer.square.analyses.sweep import Figures, in_a_batch, norms_of
 from explorer.square.preparing.kept import kept
 from explorer.square.preparing.prepare import Prepared
+from explorer.work.budget import budgeted
 
 VALUES = 1024  # compared in a survey, per layer and element, in all channels together
 PLACES = (8, 16)  # at least and at most
@@ -146,26 +146,19 @@ class _Plan:
 
 
 class _Plans:
-    """The plans of one set of elements, by grid size, spacing and receptive field; as many as a deep network needs."""
+    """The plans of one set of elements, by grid size, spacing and receptive field."""
 
     def __init__(self, elements: tuple[Affine, ...]) -> None:
         self.elements = elements
         self.lattice = any(e.lattice for e in elements)
-        self._kept: OrderedDict[tuple[object, ...], _Plan] = OrderedDict()
 
     def on(
         self, size: tuple[int, int], spacing: float, receptive: float, places: int, device: str, dtype: torch.dtype
     ) -> _Plan:
-        key = (size, spacing, receptive, places, device, dtype)
-        if key not in self._kept:
-            self._kept[key] = _Plan(self.elements, size, FieldType(Grid(spacing)), receptive, places, device, dtype)
-            if len(self._kept) > 64:
-                self._kept.popitem(last=False)
-        self._kept.move_to_end(key)
-        return self._kept[key]
+        return _plan(self.elements, size, FieldType(Grid(spacing)), receptive, places, device, dtype)
 
 
-_plans = lru_cache(maxsize=8)(_Plans)
+_plan, _plans = budgeted(_Plan), lru_cache(maxsize=8)(_Plans)
 
 
 class _Actions:
@@ -211,6 +204,6 @@ class _Actions:
         return self._masks[key]
 
 
-@lru_cache(maxsize=8)  # of one network's grid sizes; each holds 16 entries for every place of every element
+@budgeted  # it holds 16 entries for every place of every element
 def _orbit(elements: tuple[Affine, ...], size: tuple[int, int], device: str, dtype: torch.dtype) -> StackedElements:
     return StackedElements([e.matrix for e in elements], size, device, dtype)

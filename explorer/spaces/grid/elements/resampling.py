@@ -12,7 +12,6 @@ from __future__ import annotations
 import warnings
 from collections import OrderedDict
 from collections.abc import Sequence
-from functools import lru_cache
 from threading import Lock
 from typing import Any
 
@@ -22,6 +21,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from explorer.declare.groups import Matrix
+from explorer.work.budget import budgeted
 
 Array = NDArray[Any]
 Linear = tuple[float, float, float, float]
@@ -147,7 +147,7 @@ def by_place(planes: Tensor) -> Tensor:
     return torch.cat([near.reshape(-1, channels), given.view(-1, channels)])
 
 
-@lru_cache(maxsize=128)
+@budgeted
 def _prefilter(n: int, dtype: torch.dtype, device: str) -> Tensor:
     """Return the matrix (n + 2 pad, n) from n values to the coefficients of their continuation."""
     # made outside of inference mode, so that a later call may differentiate through it

@@ -157,7 +157,8 @@ def _input_shape(own: Recognised) -> InputShape:
     example = f"(1, {side}, {side})" if side**2 == numbers else "(channels, height, width)"
     raise ValueError(
         f"the first layer takes {numbers} numbers; say in the file of what size an image is, INPUT_SHAPE = "
-        f"{example}, or what a network on graphs is called with, INPUT_SIGNALS = ('x', 'edge_index')",
+        f"{example}, or what a network on graphs is called with, INPUT_SIGNALS = ('x', 'edge_index'); "
+        "--input KIND says it of any other data",
     )
 
 

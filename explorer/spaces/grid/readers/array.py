@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.data.archives import EMPTY_ZIP, NPY, ZIP, Header, opened, read_header, read_values
-from explorer.data.checks import AGAIN, Broken, file_bytes, refusal, refusing, scaled
+from explorer.data.formats.archives import EMPTY_ZIP, NPY, ZIP, Header, opened, read_header, read_values
+from explorer.data.formats.checks import AGAIN, Broken, file_bytes, refusal, refusing, scaled
 from explorer.data.readers import Reader
 from explorer.data.samples import Sample
 from explorer.declare.space import domain_word
 from explorer.spaces.grid.readers.picture import picture
+from explorer.work.files.replacing import replacing
 from explorer.work.limits import excess
-from explorer.work.replacing import replacing
 
 _MOST_CHANNELS_LAST = 4
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from explorer.data.checks import (
+from explorer.data.formats.checks import (
     Broken,
     Floats,
     Pixels,

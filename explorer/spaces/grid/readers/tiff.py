@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.data.checks import (
+from explorer.data.formats.checks import (
     Broken,
     Floats,
     file_bytes,
@@ -31,9 +31,9 @@ from explorer.data.checks import (
     require_size,
     scaled,
 )
+from explorer.data.formats.tiffs import DEFLATE, PLAIN, STARTS, inflated, told, walk
 from explorer.data.readers import Reader
 from explorer.data.samples import Sample
-from explorer.data.tiffs import DEFLATE, PLAIN, STARTS, inflated, told, walk
 from explorer.spaces.grid.readers.image import deep, pixels
 from explorer.spaces.grid.readers.picture import picture
 from explorer.work.limits import MAX_ELEMENTS, MAX_SIDE
@@ -194,7 +194,7 @@ def _strict() -> Iterator[None]:
             if others := "".join(line for line in text.splitlines(True) if not _COMPLAINT.match(line)):
                 os.write(2, others.encode())
     if complaints:
-        raise Broken(f"the TIFF is damaged ({complaints[0].strip(' .')})")
+        raise Broken("the TIFF is damaged: its packed pixels cannot be unpacked whole")
 
 
 def _by_pillow(page: TiffPage, path: Path) -> tuple[Floats, tuple[str, ...]]:
@@ -206,8 +206,9 @@ def _by_pillow(page: TiffPage, path: Path) -> tuple[Floats, tuple[str, ...]]:
     try:
         image = again()
     except Exception:
+        bits = page.bitspersample if isinstance(page.bitspersample, int) else "unknown"
         raise Broken(
-            f"its layout ({page.samplesperpixel} channels of {page.bitspersample} bits, "
+            f"its layout ({page.samplesperpixel} channels of {bits} bits, "
             f"{told(page.photometric)}, {told(page.compression)} compression) is not supported",
             "save it without compression",
         ) from None

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from explorer.data.samples import Sample, SampleSpec
 from explorer.spaces.grid.sample import image_sample
-from explorer.work.places import RESOURCES
+from explorer.work.files.places import RESOURCES
 
 FILE = RESOURCES / "samples" / "digits.npz"
 _PER_CLASS = 2

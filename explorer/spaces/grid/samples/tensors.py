@@ -35,7 +35,9 @@ def _shape(text: str) -> tuple[str, int, int, int]:
         raise ValueError(f"cannot read {text!r} as a tensor; write it like 'random:1x3x33x33' or 'ramp:1x1x9x9'")
     sides = [int(side) for side in match["shape"].split("x")]
     if len(sides) != 4:
-        raise ValueError(f"{text!r} has {len(sides)} axes; write four, batch x channels x height x width")
+        raise ValueError(
+            f"{text!r} has {len(sides)} axes; an image has four, 1 x channels x height x width, a volume five"
+        )
     batch, channels, height, width = sides
     if batch != 1:
         raise ValueError(f"{text!r} asks for a batch of {batch}; one sample is shown at a time, so write 1 first")

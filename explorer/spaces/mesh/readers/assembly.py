@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.data.checks import Broken
+from explorer.data.formats.checks import Broken
 from explorer.data.samples import Sample
 from explorer.spaces.mesh.sample import mesh_sample
 from explorer.spaces.mesh.surface.repair import repair

@@ -19,7 +19,7 @@ from urllib.parse import unquote, urlsplit
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.data.checks import Broken, file_bytes, refusing
+from explorer.data.formats.checks import Broken, file_bytes, refusing
 from explorer.data.readers import Reader
 from explorer.data.samples import Sample
 from explorer.spaces.mesh.readers.assembly import Found, Index, require_counts, sample_of, stripped
@@ -66,7 +66,7 @@ class _File:
     def entry(self, kind: str, number: Any) -> dict[str, Any]:
         entries = self.json.get(kind, [])
         if not isinstance(number, int) or not isinstance(entries, list) or not 0 <= number < len(entries):
-            raise Broken(f"there is no entry {number!r} in {kind!r}")
+            raise Broken(f"there is no entry {repr(number)[:40]} in {kind!r}")
         found = entries[number]
         if not isinstance(found, dict):
             raise Broken(f"entry {number} of {kind!r} is no object")
@@ -134,7 +134,7 @@ class _File:
 def _size(entry: dict[str, Any], key: str) -> int:
     value = entry.get(key, 0)
     if not isinstance(value, int) or not 0 <= value < 2**40:
-        raise Broken(f"{key!r} is {value!r}, which is no size")
+        raise Broken(f"{key!r} is {repr(value)[:40]}, which is no size")
     return value
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from explorer.data.checks import Broken, file_bytes, refusing
+from explorer.data.formats.checks import Broken, file_bytes, refusing
 from explorer.data.readers import Reader
 from explorer.data.samples import Sample
 from explorer.spaces.mesh.readers.assembly import (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from array import array
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.data.checks import Broken, file_bytes, refusing
+from explorer.data.formats.checks import Broken, file_bytes, refusing
 from explorer.data.readers import Reader
 from explorer.data.samples import Sample
 from explorer.spaces.mesh.readers.assembly import (
@@ -271,11 +272,14 @@ def _read(path: Path) -> Sample:
         return sample_of(path, _found(path))
 
 
-READER = Reader(
-    "ply",
-    "Mesh (PLY)",
-    (".ply",),
-    "mesh",
-    lambda head: head[:4] in (b"ply\n", b"ply\r") or head[:5] == b"ply \n",
-    _read,
-)
+def _fits(path: Path) -> bool:
+    """Return whether it says of itself that it is a PLY, and not that it has vertices alone: then it is a cloud."""
+    with path.open("rb") as file:
+        head = file.read(_LONGEST_HEADER)
+    if not re.match(rb"ply ?[\r\n]", head):
+        return False
+    counts = re.findall(rb"^element[ \t]+(\S+)[ \t]+(\d+)", head.partition(b"end_header")[0], re.M)
+    return not counts or any(int(count) for name, count in counts if name != b"vertex")
+
+
+READER = Reader("ply", "Mesh (PLY)", (".ply",), "mesh", lambda head: False, _read, fits=_fits)

@@ -17,8 +17,8 @@ from xml.etree import ElementTree
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.data.archives import DENSEST
-from explorer.data.checks import Broken, file_bytes, refusing
+from explorer.data.formats.archives import DENSEST
+from explorer.data.formats.checks import Broken, file_bytes, refusing
 from explorer.data.readers import Reader
 from explorer.data.samples import Sample
 from explorer.spaces.mesh.readers.assembly import (

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.work.places import RESOURCES
+from explorer.work.files.places import RESOURCES
 
 Floats = NDArray[np.float64]
 Index = NDArray[np.int64]

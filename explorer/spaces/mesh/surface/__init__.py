@@ -96,7 +96,7 @@ class Surface:
     @cached_property
     def key(self) -> str:
         """A hash of positions, faces and frames, 32 hexadecimal digits: equal for equal content."""
-        from explorer.work.disk_cache import content_key
+        from explorer.work.files.disk_cache import content_key
 
         return content_key(self.shape.key, self._gauge, self._phi)
 

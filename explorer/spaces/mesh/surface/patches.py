@@ -16,7 +16,7 @@ from explorer.spaces.mesh.surface.connection import wrapped
 from explorer.spaces.mesh.surface.shape import Shape
 from explorer.spaces.mesh.surface.topology import Halfedges, SurfaceError, preceding
 from explorer.spaces.mesh.surface.trace import trace
-from explorer.work import disk_cache as cache
+from explorer.work.files import disk_cache as cache
 from explorer.work.progress import Cancelled, step
 
 Array = NDArray[np.float64]

@@ -16,7 +16,7 @@ from explorer.spaces.mesh.surface.dissection import nested_dissection
 from explorer.spaces.mesh.surface.log_map import LogMap
 from explorer.spaces.mesh.surface.topology import Halfedges, SurfaceError
 from explorer.spaces.mesh.surface.trace import Triangles, triangles
-from explorer.work import disk_cache as cache
+from explorer.work.files import disk_cache as cache
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
@@ -66,7 +66,7 @@ class Shape:
 
     @cached_property
     def elimination(self) -> Index:
-        """In which order the unknowns of a system on this mesh are eliminated, (V,)."""
+        """Return the order in which the unknowns of a system on this mesh are eliminated, (V,)."""
         return nested_dissection(self.vertices, self.halfedges.edges)
 
     # Gauges.

@@ -22,7 +22,7 @@ NEAR = 1e-9  # share of an edge, or angle, within which a line meets the vertex
 
 @dataclass(frozen=True, slots=True)
 class Triangles:
-    """Each face laid flat three times: tail of a halfedge at the origin, its head at (length, 0), apex above.
+    """Faces laid flat, once for each halfedge: its tail at the origin, its head at (length, 0), the apex above.
 
     Attributes:
         length: (3F,). apex: (2, 3F). key: (3F,) vertex and direction of the halfedges in the order of the fan, as one

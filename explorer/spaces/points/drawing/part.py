@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from typing import Any
 
 import numpy as np
@@ -13,8 +12,8 @@ from explorer.declare.types.fields import FieldType, Pairs
 from explorer.network.input.inputs import Inputs
 from explorer.spaces.graph.elements.relabelling import GraphMap
 from explorer.spaces.points.drawing.ball import fineness, harmonics
-from explorer.spaces.points.drawing.told import lifted_at_first, lifted_of, routes_of
-from explorer.spaces.points.drawing.values import Curve, PointsPart
+from explorer.spaces.points.drawing.told import curves_of, lifted_at_first, lifted_of, routes_of
+from explorer.spaces.points.drawing.values import PointsPart
 from explorer.spaces.points.fields import Coordinates, Irreps
 from explorer.square.both_ways import BothWays
 from explorer.square.drawing.answer import Answer, labels_of, output_layer
@@ -49,7 +48,7 @@ def points_part(one: BothWays) -> PointsPart:
         difference=None if one.difference is None else raw(one.difference, field),
         charge=_charge(p), velocity=_maybe(p.inputs, "velocity"), target=_target(p),
         links=_links(one.value, field), answer_links=_links(one.answer, field, order),
-        names=p.sample.names if p.sample is not None else (), curves=_curves(p),
+        names=p.sample.names if p.sample is not None else (), curves=curves_of(p),
         routes=routes_of(p), lifted=lifted_at_first(p), lifted_after=lifted_of(p, gx),
         harmonics={k: harmonics(k, fineness(len(position))) for k in _degrees(field) if k > 1},
     )  # fmt: skip
@@ -140,18 +139,6 @@ def _charge(p: Prepared) -> Array | None:
 def _target(p: Prepared) -> Array | None:
     given = p.sample.signals.get("target") if p.sample is not None else None
     return None if given is None else _frozen(given.values, np.float64)
-
-
-@kept()
-def _curves(p: Prepared) -> dict[str, Curve]:
-    """Return the functions of a distance or an angle that modules show of themselves."""
-    made: dict[str, Curve] = {}
-    for name, module in p.model.named_modules():
-        if inspect.ismethod(show := getattr(module, "curves", None)):
-            along, values, quantity, unit = show()
-            there, table = (_frozen(t.detach().cpu().numpy(), np.float64) for t in (along, values))
-            made[name] = Curve(there, table, quantity, unit)
-    return made
 
 
 def _maybe(inputs: Inputs, name: str) -> Array | None:

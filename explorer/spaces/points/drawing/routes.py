@@ -1,4 +1,4 @@
-"""Clebsch-Gordan paths of a product of irreps and what each of them carries: frozen values, for points and volumes."""
+"""Clebsch-Gordan paths of a product of irreps and what each of them carries: frozen values, of any space."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from dataclasses import dataclass
 class Route:
     """A path of a product: values of one kind and harmonics couple to values of a kind, "1o" and "2e" to "1o".
 
+    Where mirrors are no matter, a kind is a degree alone: "1". `coupled_with` says what the second kind is of.
+
     `energy` is the mean square of what the path gives, all channels of a place together. `layer` gives it: a layer of
     the path's own, or one that adds paths up, of which `channels`, the first and how many, are what this path adds to.
     """
@@ -20,6 +22,7 @@ class Route:
     energy: float
     layer: str
     channels: tuple[int, int] = (0, 0)
+    coupled_with: str = "harmonic of the way"
 
     def gives(self, layer: str, channel: int) -> bool:
         """Return whether a channel of a layer is made by this path, alone or with others."""

@@ -1,8 +1,10 @@
-"""Spectra of values by degree and parity: how large what carries each irreducible representation is."""
+"""Spectra of values by degree and parity, and functions of distances: what the Degrees view draws, of any space."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +27,36 @@ class Spectrum:
     before: Array
     after: Array
     mixed: Array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Curve:
+    """Functions of a distance or an angle that a module shows of itself: (points,) and (functions, points)."""
+
+    along: Array
+    values: Array
+    quantity: str  # "distance", "angle"
+    unit: str = ""
+
+
+class Degreed:
+    """Base of the parts of a frame whose layers may have values of degrees: {layer: functions that it shows}."""
+
+    __slots__ = ()
+    apart: ClassVar[str] = "edges"  # what distances are marked of
+    curves: Mapping[str, Curve]
+
+    def spectrum_at(self, place: int | None) -> Spectrum | None:
+        """Return the spectrum of the layer, of all places or of one; None where it has no degrees."""
+        raise NotImplementedError
+
+    def called(self, place: int | None) -> str:
+        """Return what the place that `spectrum_at` tells of is called; "" for all places."""
+        return ""
+
+    def marks(self, curve: Curve) -> Array:
+        """Return at which distances or angles of x a function is asked, each once."""
+        raise NotImplementedError
 
 
 def spectrum(rep: Irreps, values: Array, answer: Array) -> Spectrum:

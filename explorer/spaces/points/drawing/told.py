@@ -1,8 +1,9 @@
-"""Ask networks on points what they tell of themselves: pairs of lifted points, and paths of products of irreps."""
+"""Ask networks what they tell of themselves: pairs of lifted points, paths of products, functions of distances."""
 
 from __future__ import annotations
 
 import inspect
+from dataclasses import replace
 
 import numpy as np
 import torch
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 
 from explorer.network.input.inputs import Inputs
 from explorer.spaces.points.drawing.routes import Route
+from explorer.spaces.points.drawing.spectrum import Curve
 from explorer.spaces.points.drawing.values import Lifted
 from explorer.square.preparing.kept import kept
 from explorer.square.preparing.prepare import Prepared
@@ -49,7 +51,8 @@ def routes_of(p: Prepared) -> dict[str, tuple[Route, ...]]:
 
     A product is a module with a dictionary `paths` of modules called after what they couple, "1o_x_2e_to_1o"; or one
     that adds its paths up, with a method `by_path`, which takes what its forward takes and yields such a name, the
-    first channel that this path adds to, and what it adds, (batch, channels, ...).
+    first channel that this path adds to, and what it adds, (batch, channels, ...). What values are coupled with, unless
+    with harmonics of a way, it says in `coupled_with`.
     """
     made: dict[str, tuple[Route, ...]] = {}
     for name, module in p.model.named_modules():
@@ -66,7 +69,19 @@ def routes_of(p: Prepared) -> dict[str, tuple[Route, ...]]:
                     places = max(1, value.numel() // value.shape[1])
                     found += _route(key, value, places, name, (first, value.shape[1]))
         if found:
-            made[name] = tuple(found)
+            other = getattr(module, "coupled_with", "")
+            made[name] = tuple(replace(route, coupled_with=other) for route in found) if other else tuple(found)
+    return made
+
+
+@kept()
+def curves_of(p: Prepared) -> dict[str, Curve]:
+    """Return the functions of a distance or an angle that modules show of themselves, by a method `curves`."""
+    made: dict[str, Curve] = {}
+    for name, module in p.model.named_modules():
+        if inspect.ismethod(show := getattr(module, "curves", None)):
+            along, values, quantity, unit = show()
+            made[name] = Curve(_frozen(along.detach()), _frozen(values.detach()), quantity, unit)
     return made
 
 

@@ -10,20 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.spaces.points.drawing.routes import Route, Routed
-from explorer.spaces.points.fields import Irreps
+from explorer.spaces.points.drawing.spectrum import Curve, Degreed, Spectrum, spectrum
+from explorer.spaces.points.fields import Irreps, irreps
 
 Array = NDArray[np.floating]
 Index = NDArray[np.int64]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Curve:
-    """Functions of a distance or an angle that a module shows of itself: (points,) and (functions, points)."""
-
-    along: Array
-    values: Array
-    quantity: str  # "distance", "angle"
-    unit: str = ""
+MOST_TICKS, MOST_EDGES = 2000, 2000  # lengths that are marked, and edges whose angles are
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,7 +39,7 @@ class Lifted:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PointsPart(Routed):
+class PointsPart(Routed, Degreed):
     """The data that views of points draw, beside the images of the Square.
 
     Attributes:
@@ -104,3 +96,47 @@ class PointsPart(Routed):
     lifted: Lifted | None = None
     lifted_after: Lifted | None = None
     harmonics: Mapping[int, Array] = field(default_factory=dict)
+
+    def spectrum_at(self, place: int | None) -> Spectrum | None:
+        rep = irreps("1x1o") if self.rep == "coordinates" else self.irreps
+        values, answer = np.asarray(self.values), np.asarray(self.answer)
+        if rep is None or values.shape[1] % rep.size or values.shape != answer.shape:
+            return None
+        if self.kind == "particle":
+            answer = answer[self.order]
+            if self.rep == "coordinates":  # seen from their middle, as a shift moves places
+                values, answer = values - values.mean(0), answer - answer.mean(0)
+            if place is not None and self._is_point(place):
+                values, answer = values[[place]], answer[[place]]
+        elif self.kind == "edge" and len(self.edge_order) == len(answer):
+            answer = answer[self.edge_order]
+        return spectrum(rep, values, answer)
+
+    def _is_point(self, place: int) -> bool:
+        return self.kind == "particle" and place < len(self.position)
+
+    def called(self, place: int | None) -> str:
+        if place is None or not self._is_point(place):
+            return ""
+        return self.names[place] if place < len(self.names) else f"point {place}"
+
+    def marks(self, curve: Curve) -> Array:
+        return self._angles() if curve.quantity == "angle" else self._lengths()
+
+    def _lengths(self) -> Array:
+        """Return the lengths of the network's edges in x, each once."""
+        if not self.edges.size:
+            return np.zeros(0)
+        apart = self.position[self.edges[0]] - self.position[self.edges[1]]
+        return np.unique(np.linalg.norm(apart, axis=1).round(3))[:MOST_TICKS]
+
+    def _angles(self) -> Array:
+        """Return the angles in degrees at j of edges k → j → i of x, each once; none of very many edges."""
+        source, target = self.edges
+        if not 0 < len(source) <= MOST_EDGES:
+            return np.zeros(0)
+        inward, outward = np.nonzero((target[:, None] == source[None]) & (source[:, None] != target[None]))
+        one = self.position[source[outward]] - self.position[target[outward]]
+        other = self.position[source[inward]] - self.position[target[outward]]
+        cross = np.linalg.norm(np.cross(one, other), axis=1)
+        return np.asarray(np.unique(np.degrees(np.arctan2(cross, (one * other).sum(1))).round(1)))

@@ -83,13 +83,15 @@ class Isometry(Element):
         """Return rho(g) values; raise NoAction where they are told in some group's own directions."""
         if not values.numel():  # one point alone has no edges
             return values
+        domain = field.domain
         match field.rep:
             case Coordinates():
-                places = values.reshape(*values.shape[:1], -1, 3)
+                first = domain.places_first(values)
+                places = first.reshape(*first.shape[:1], -1, 3)
                 moved = self.scale * (places @ _like(self.matrix, values).T) + _like(np.array(self.shift), values)
-                return moved.reshape(values.shape)
+                return domain.as_given(moved.reshape(first.shape))
             case Irreps(still=False):
-                return self._irreps(values, field.rep)
+                return domain.as_given(self._irreps(domain.places_first(values), field.rep))
             case Regular(group=group):
                 raise NoAction(f"a motion of space has no action on values in the directions of {group.name}")
         return values

@@ -8,7 +8,7 @@ from explorer.network.input.ways import Called
 
 SIGNALS = ("x", "position", "edge_index", "edge_attr", "velocity", "charge", "number", "batch", "frames")
 FEATURES = ("elements", "charge", "speed", "values", "constant", "number")
-AXES = ("NC", "1NC")  # points and channels, with a batch of one or none
+AXES = ("NC", "1NC", "1CN")  # points and channels, with a batch of one or none
 EDGES = ("all", "near", "nearest", "bonds")
 
 

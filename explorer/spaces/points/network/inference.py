@@ -60,7 +60,9 @@ class PointsInference(GraphInference):
         axes = [axis for axis in range(len(shape)) if shape[axis] == SIDES]
         own = getattr(field.domain, "axis", 0) if field.domain.placed else None
         kinds: list[Representation] = [Arrows(axis, sign) for axis in axes if axis != own for sign in ("o", "e")]
-        if isinstance(field.domain, Particles) and own == 0 and shape[-1:] == (SIDES,) and len(shape) > 1:
+        # components x, y, z of the places of points stand last once the points stand first
+        rest = [size for axis, size in enumerate(shape) if axis != own]
+        if isinstance(field.domain, Particles) and rest[-1:] == [SIDES]:
             kinds.append(Coordinates())
         # what a layer declares of so many channels may hold of others as well
         wide = {f.rep for f in told if isinstance(f.rep, Irreps) and shape[-1:] == (f.rep.size,) and len(shape) > 1}

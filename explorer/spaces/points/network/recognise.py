@@ -10,7 +10,7 @@ from torch import nn
 from explorer.network.input.called import of_one, way_of, ways
 from explorer.network.input.recognise import Recognised
 from explorer.network.input.ways import Way
-from explorer.spaces.graph.network.attempts import taken_widths
+from explorer.spaces.graph.network.attempts import keeps_apart, other_axes, readings
 from explorer.spaces.graph.network.recognise import read_off
 from explorer.spaces.points.network.form import AXES, EDGES, FEATURES, SIGNALS, PointsInput
 
@@ -53,18 +53,29 @@ def _tried(own: Recognised, ways: Iterable[Way]) -> PointsInput | None:
 
 def taken(network: nn.Module, way: Way, channels: int | None = None) -> PointsInput | None:
     """Return what a network takes that runs when it is called this way; None for one that does not."""
-    alone = not set(way.signals) - {"x", "position"}  # what has a batch axis
-    for axes in AXES if alone else AXES[:1]:
-        if (found := taken_widths(network, way, channels, axes)) is not None:
-            width = found[0] if "x" in way.signals else None
-            return PointsInput(width, way.signals, axes=axes, given=way.given, names=way.names)
+    for axes, (x, _) in readings(network, way, channels, AXES if _laid_out(way) else AXES[:1]):
+        return PointsInput(x if "x" in way.signals else None, way.signals, axes=axes, given=way.given, names=way.names)
     return None
+
+
+def _laid_out(way: Way) -> bool:
+    """Say whether what a network is given may have a batch axis."""
+    return not set(way.signals) & {"edge_index", "edge_attr", "batch", "frames"}
+
+
+def other_readings(network: nn.Module, form: PointsInput) -> Iterator[PointsInput]:
+    """Yield a form with each other layout that a network runs with as well."""
+    for axes in other_axes(network, form.way, form.axes, (form.channels or 1, 1), AXES):
+        yield replace(form, axes=axes)
 
 
 def attempts(network: nn.Module) -> Iterator[PointsInput]:
     """Yield what a network takes of points that is given one tensor: where they are."""
-    if (form := taken(network, Way(("position",)))) is not None:
-        yield form
+    way = Way(("position",))
+    for axes, widths in readings(network, way, None, AXES):
+        # an image of one channel runs through a convolution without a batch axis too, and is no cloud
+        if not axes.startswith("1") or keeps_apart(network, way, axes, widths):
+            yield PointsInput(None, way.signals, axes=axes)
 
 
 def _sized(own: Recognised, way: Way) -> PointsInput:

@@ -1,4 +1,4 @@
-"""Clouds of points: PCD of the Point Cloud Library, as text and as plain bytes, and NPZ with an array of places.
+"""Clouds of points: PCD of the Point Cloud Library in its three forms, and NPZ with an array of places.
 
 PLY has a file of its own. Plain XYZ is read as a set or a molecule: networks on points take these too.
 """
@@ -11,21 +11,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.data.archives import opened
-from explorer.data.checks import Broken, file_bytes, refusing
+from explorer.data.formats.archives import opened
+from explorer.data.formats.checks import Broken, file_bytes, refusing
 from explorer.data.readers import Reader
 from explorer.data.samples import Sample
 from explorer.spaces.points.sample import MOST_POINTS, points_sample
 
 _HEADER = 4096
-_PLACES = (
-    "points",
-    "position",
-    "positions",
-    "pos",
-    "xyz",
-    "R",
-)  # names of an array (points, 3), the first one that is there
+_MOST_BYTES = 2**29  # of a compressed file, when it is spread out
+# names of an array (points, 3), the first one that is there
+_PLACES = ("points", "position", "positions", "pos", "xyz", "R")
 _NUMBERS = ("numbers", "z", "Z", "atomic_numbers")
 _VELOCITIES = ("velocities", "vel", "velocity")
 _CHARGES = ("charges", "charge")
@@ -103,17 +98,69 @@ def _pcd_places(path: Path, header: dict[str, Any], begin: int) -> NDArray[np.fl
         if len(rows) < n:
             raise Broken(f"it is truncated: it claims {n:,} points and {len(rows):,} are there")
         return rows
-    if header["data"] != "binary":
-        raise Broken(f"its data are {header['data']!r}", "save it as ascii or binary")
+    if header["data"] not in ("binary", "binary_compressed"):
+        raise Broken(f"its data are {header['data']!r}", "save it as ascii, binary or binary_compressed")
     kinds = {"F": "f", "I": "i", "U": "u"}
     row = np.dtype([
         (f"{name} {k}", f"<{kinds[kind]}{size}", (many,))
         for k, (name, kind, size, many) in enumerate(zip(fields, header["type"], header["size"], count, strict=True))
     ])  # fmt: skip
+    if header["data"] == "binary_compressed":
+        return _spread_out(path, row, [f"{axis} {fields.index(axis)}" for axis in "xyz"], n, begin)
     if path.stat().st_size - begin < n * row.itemsize:
         raise Broken(f"it is truncated: it claims {n:,} points")
     table = np.fromfile(path, row, n, offset=begin)
     return np.stack([np.asarray(table[f"{a} {fields.index(a)}"][:, 0], np.float64) for a in "xyz"], 1)
+
+
+def _spread_out(path: Path, row: np.dtype[Any], axes: list[str], n: int, begin: int) -> NDArray[np.float64]:
+    """Return the places of a compressed file, where all values of a field stand together."""
+    with path.open("rb") as file:
+        file.seek(begin)
+        head = file.read(8)
+        packed, size = (int(v) for v in np.frombuffer(head.ljust(8, b"\0"), "<u4"))
+        data = file.read(packed)
+    if len(head) < 8 or len(data) < packed:
+        raise Broken(f"it is truncated: it claims {packed:,} compressed bytes and {len(data):,} are there")
+    if size != n * row.itemsize:
+        raise Broken(f"its header asks for {n * row.itemsize:,} bytes, and {size:,} are compressed", "save it again")
+    if size > _MOST_BYTES:
+        raise Broken(f"it has {size:,} bytes, and the most is {_MOST_BYTES:,}", "leave out fields beside x, y and z")
+    raw = _lzf(data, size)
+    assert row.fields is not None and row.names is not None
+    places = []
+    for axis in axes:
+        kind, offset = row.fields[axis][:2]
+        many = kind.itemsize // kind.base.itemsize
+        values = np.frombuffer(raw, kind.base, n * many, offset=n * offset)
+        places.append(values[::many].astype(np.float64))
+    return np.stack(places, 1)
+
+
+def _lzf(data: bytes, size: int) -> bytes:
+    """Return what LZF (Marc Lehmann's format) has compressed: runs of bytes, and copies of what came before."""
+    made, at, end = bytearray(), 0, len(data)
+    while at < end and len(made) < size:
+        control = data[at]
+        at += 1
+        if control < 32:
+            made += data[at : at + control + 1]
+            at += control + 1
+            continue
+        count, more = (control >> 5) + 2, 2 if control >> 5 == 7 else 1
+        if at + more > end:
+            break
+        count += data[at] if more == 2 else 0
+        back = ((control & 31) << 8) + data[at + more - 1] + 1
+        at += more
+        if back > len(made):
+            raise Broken("its compressed data refer to what is not there", "save it again")
+        start = len(made) - back
+        # a copy may reach into itself
+        made += made[start : start + count] if count <= back else (made[start:] * (count // back + 1))[:count]
+    if len(made) != size:
+        raise Broken(f"its compressed data give {len(made):,} bytes instead of {size:,}", "save it again")
+    return bytes(made)
 
 
 def _is_cloud(path: Path) -> bool:

@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.data.checks import Broken
+from explorer.data.formats.checks import Broken
+from explorer.spaces.points.readers.macromolecules import table_of_atoms
 
 MOST_ATOMS = 200_000
 MOST_IMAGES = 40 * MOST_ATOMS  # of all sites under all symmetries, before those that coincide are one
@@ -45,7 +46,7 @@ class Crystal:
 
 
 def read_crystal(path: Path) -> Crystal:
-    """Return the first structure of a CIF file; without a cell a molecule.
+    """Return the first structure of a CIF file; without a cell, and of mmCIF, a molecule.
 
     Raises:
         Broken: it has none, too many atoms, or says something that fits no crystal.
@@ -53,6 +54,9 @@ def read_crystal(path: Path) -> Crystal:
     from ase.io.cif import CIFBlock, NoStructureData
 
     for name, tags in _blocks(_tokens(path.read_text("latin-1"))):
+        if (found := table_of_atoms(tags)) is not None:
+            places, symbols, notes = found
+            return Crystal(places, _numbers(symbols), (), notes)
         block = CIFBlock(name, tags)
         try:
             symbols = block.get_symbols()
@@ -183,14 +187,9 @@ def _typed(tag: str, words: list[str]) -> list[Any]:
 
 # what it means --------------------------------------------------------------------------------------------------------
 def _crystal(block: Any, symbols: list[str], places: Places, shares: bool) -> Crystal:
-    from ase.data import atomic_numbers
-
     if len(symbols) > MOST_ATOMS:
         raise Broken(_FULL.format(MOST_ATOMS), FEW)
-    unknown = next((symbol for symbol in symbols if symbol not in atomic_numbers), "")
-    if unknown:
-        raise Broken(f"{unknown!r} is no chemical element", "correct it")
-    numbers = np.array([atomic_numbers[symbol] for symbol in symbols], np.int64)
+    numbers = _numbers(symbols)
     bad = np.flatnonzero(~np.isfinite(places).all(1))
     if bad.size:
         raise Broken(f"atom {int(bad[0]) + 1} is at no finite place", "correct it")
@@ -216,6 +215,15 @@ def _crystal(block: Any, symbols: list[str], places: Places, shares: bool) -> Cr
         likely = _likeliest(sites, found, kinds, np.array(occupancy))
     lengths = tuple(float(v) for v in parameters[:3])
     return Crystal(found @ cell, numbers[likely], lengths, tuple(notes))
+
+
+def _numbers(symbols: list[str]) -> NDArray[np.int64]:
+    from ase.data import atomic_numbers
+
+    unknown = next((symbol for symbol in symbols if symbol not in atomic_numbers), "")
+    if unknown:
+        raise Broken(f"{unknown[:9]!r} is no chemical element", "correct it")
+    return np.array([atomic_numbers[symbol] for symbol in symbols], np.int64)
 
 
 def _symmetries(block: Any) -> tuple[NDArray[np.float64], Places]:

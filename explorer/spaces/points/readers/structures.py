@@ -1,4 +1,4 @@
-"""Molecules and crystals: extended XYZ and PDB, which ASE reads, and CIF. The first structure of a file.
+"""Molecules and crystals: extended XYZ and PDB, which ASE reads, CIF and mmCIF. The first structure of a file.
 
 Plain XYZ, MOL and SDF are read as graphs, and networks on points take these too: they say where their atoms are.
 """
@@ -13,14 +13,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.data.checks import Broken, file_bytes, refusing
+from explorer.data.formats.checks import Broken, file_bytes, refusing
 from explorer.data.readers import Reader
 from explorer.data.samples import Sample
 from explorer.spaces.points.readers.crystals import FEW, MOST_ATOMS, read_crystal
+from explorer.spaces.points.readers.macromolecules import conformers_of
 from explorer.spaces.points.sample import doubtful_units, near_bonds, points_sample
 
 MOST_BYTES = 200 * MOST_ATOMS
-_PDB = re.compile(rb"(HEADER|REMARK|ATOM  |HETATM|CRYST1|TITLE |COMPND|MODEL )")
+_BEGINS = re.compile(rb"(HEADER|REMARK|ATOM  |HETATM|CRYST1|TITLE |COMPND|MODEL )")
+PDB = "proteindatabank"  # ASE's name of the format
+NO_CRYSTAL = (1.0, 1.0, 1.0)  # the cell that PDB gives to what was not seen in a crystal
 _LONGEST_LINE = 2**16
 
 
@@ -53,6 +56,10 @@ def read_structure(path: Path, form: str, title: str) -> Sample:
             found = read_crystal(path)
             return _wrapped(path, found.places, found.numbers, found.cell, list(found.notes))
         atoms = _atoms(path, form)
+        if form == PDB:
+            kept, notes = conformers_of(path).kept()
+            if len(kept) == len(atoms):
+                return _sample(path, atoms[kept], notes)
         return _sample(path, atoms)
 
 
@@ -74,15 +81,16 @@ def _require_lines(path: Path) -> None:
         raise Broken("a number in line 2 is too long")
 
 
-def _sample(path: Path, atoms: Any) -> Sample:
+def _sample(path: Path, atoms: Any, told: tuple[str, ...] = ()) -> Sample:
     """Return ASE's atoms as a sample."""
-    n, notes = len(atoms), list[str]()
+    n, notes = len(atoms), list(told)
     unknown = int((atoms.numbers == 0).sum())
     if unknown:
         notes.append(f"{unknown} of {n} atoms are of no known element")
     if atoms.pbc.any() and not atoms.cell.any():
         notes.append("it says that it goes on in all directions, and has no cell: read as a molecule")
     cell = tuple(float(v) for v in atoms.cell.lengths()) if atoms.pbc.any() and atoms.cell.any() else ()
+    cell = () if cell == NO_CRYSTAL else cell
     charge = atoms.arrays.get("initial_charges", atoms.arrays.get("charges"))
     if charge is not None and np.shape(charge) != (n,):
         charge = None
@@ -130,7 +138,8 @@ def _is_extended(path: Path) -> bool:
 READER = (
     Reader("extxyz", "Molecule or crystal (extended XYZ)", (".extxyz",), "points", lambda head: False,
            _reader("extxyz", "extended XYZ"), fits=_is_extended, rank=-1),
-    Reader("pdb", "Molecule (PDB)", (".pdb", ".ent"), "points", lambda head: _PDB.match(head) is not None,
-           _reader("proteindatabank", "PDB")),
-    Reader("cif", "Crystal (CIF)", (".cif",), "points", lambda head: head[:5] == b"data_", _reader("cif", "CIF")),
+    Reader("pdb", "Molecule (PDB)", (".pdb", ".ent"), "points", lambda head: _BEGINS.match(head) is not None,
+           _reader(PDB, "PDB")),
+    Reader("cif", "Crystal or molecule (CIF, mmCIF)", (".cif", ".mmcif"), "points", lambda head: head[:5] == b"data_",
+           _reader("cif", "CIF")),
 )  # fmt: skip

@@ -8,8 +8,8 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.data.formats.named_columns import named_columns
 from explorer.data.kinds import of_another_kind
-from explorer.data.named_columns import named_columns
 from explorer.data.samples import Array, Sample, Signal
 from explorer.declare.space import domain_word
 from explorer.spaces.sequence.fields import STEP_INPUT

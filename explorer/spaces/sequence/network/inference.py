@@ -157,12 +157,20 @@ class SequenceInference(Inference):
             yield ((*range(half, width), *range(half)),) * len(elements)
 
     def alike(self, shape: tuple[int, ...], seen: tuple[int, ...], known: Known) -> Known | None:
-        found = self.functional(shape)
+        found = self._turned(shape, seen, known[0]) or self.functional(shape)
         if found is None or found.invariant:
             return None
         # a tensor that was only turned round sees as far as it did
         turned = sorted(shape) == sorted(seen) or math.prod(shape) == math.prod(seen)
         return found, known[1] if turned else math.nan, known[2]
+
+    def _turned(self, shape: tuple[int, ...], seen: tuple[int, ...], field: FieldType) -> FieldType | None:
+        """Return the field of what has its axes in another order, where steps are no longer as many as at the input."""
+        match field.domain:
+            case Steps(axis=axis, apart=apart) if apart != 1.0 and sorted(shape) == sorted(seen):
+                size = seen[axis]
+                return FieldType(Steps(shape.index(size), apart), guessed=True) if shape.count(size) == 1 else None
+        return None
 
     def size_words(self, inputs: Inputs) -> str:
         return f" of {self.steps} step(s)"

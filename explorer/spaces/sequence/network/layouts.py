@@ -7,7 +7,6 @@ and no step hears of another. So an order counts where one step of x changes the
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Mapping, Sequence
 from types import ModuleType
 from typing import Any
@@ -15,6 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from explorer.network.changing.copying import duplicate
 from explorer.network.input.arguments import ByName
 from explorer.network.tracing.running import evaluating, first_tensor
 from explorer.spaces.sequence.network.form import KINDS, LAYOUTS, SequenceInput
@@ -97,7 +97,7 @@ def sequence_input(network: nn.Module, told: dict[str, object]) -> SequenceInput
         for order in orders:
             for steps in (most,) if most else (_STEPS, _HALVED):
                 try:
-                    heard, by_step = mixes(copy.deepcopy(network), steps, [width], order)
+                    heard, by_step = mixes(duplicate(network), steps, [width], order)
                 except (torch.OutOfMemoryError, KeyboardInterrupt):
                     raise
                 except Exception as error:  # a forward of somebody else's may raise anything
@@ -149,7 +149,7 @@ def takes_ids(network: nn.Module, most: int | None, names: tuple[str, ...] = ())
     """
     if not any(isinstance(m, nn.Embedding) for m in network.modules()):
         return False
-    trial = copy.deepcopy(network)
+    trial = duplicate(network)
     with torch.no_grad(), evaluating(trial):
         try:
             ids = torch.zeros(1, min(most or _STEPS, _STEPS), dtype=torch.int64)

@@ -78,17 +78,19 @@ def _tried(run: Run, noise: Tensor, field: FieldType, fields: Mapping[str, Field
     before, again = run(given), run(given)
     found = {n: 0.0 if torch.equal(before[n], again[n]) else math.nan for n in fields}
     faint: set[str] = set()
-    ends = (0, len(noise) - 1)
-    for at, size in ((ends[0], 1.0), (ends[1], 1.0), (len(noise) // 2, LOUD), (ends[0], LOUD), (ends[1], LOUD)):
+    ends, middle = (0, len(noise) - 1), len(noise) // 2
+    for at, size in ((middle, LOUD), (ends[0], 1.0), (ends[1], 1.0), (ends[0], LOUD), (ends[1], LOUD)):
         wanted = [n for n, reach in found.items() if math.isfinite(reach)]
         if not wanted:
             return found
         after = changed(at, noise[at].flip(0) * -size + size)
         for n in wanted:
+            # what is no farther round the end than the middle is heard has been wrapped round by circular padding
+            within = 0.0 if at == middle else found[n]
             change = (after[n] - before[n]).abs()
-            reach = _farthest(fields[n], change > 0, at, len(noise))
+            reach = _farthest(fields[n], change > 0, at, len(noise), within)
             least = FAINT * torch.finfo(change.dtype).eps * float(before[n].abs().max())
-            if _farthest(fields[n], change > least, at, len(noise)) < reach:
+            if _farthest(fields[n], change > least, at, len(noise), within) < reach:
                 faint.add(n)
             found[n] = max(found[n], reach)
     if faint := {n for n in faint if math.isfinite(found[n])}:
@@ -96,12 +98,18 @@ def _tried(run: Run, noise: Tensor, field: FieldType, fields: Mapping[str, Field
         for at in ends:
             after = changed(at, math.nan)
             for n in faint:
-                found[n] = max(found[n], _farthest(fields[n], after[n].isnan(), at, len(noise)))
+                found[n] = max(found[n], _farthest(fields[n], after[n].isnan(), at, len(noise), found[n]))
     return found
 
 
-def _farthest(field: FieldType, changed: Tensor, at: int, steps: int) -> float:
-    """Return how far from a step values have changed; inf where that is as far as there are steps."""
+def _farthest(field: FieldType, changed: Tensor, at: int, steps: int, within: float = 0.0) -> float:
+    """Return how far from a step values have changed; inf where that is as far as there are steps.
+
+    Args:
+        within: how far values are known to be heard. Where steps are counted round the end of the sequence as well and
+            none is farther than that, as behind circular padding, this is the answer; not where it is much of the
+            sequence, so that what is heard for ever is not taken for it.
+    """
     places = field.domain.by_place(changed).any(dim=1).nonzero().flatten()
     if not len(places):
         return 0.0
@@ -110,4 +118,7 @@ def _farthest(field: FieldType, changed: Tensor, at: int, steps: int) -> float:
     at_steps = places * field.spacing + (field.spacing - 1) / 2
     apart = torch.minimum((places // steps - at).abs(), (places % steps - at).abs()) if pairs else (at_steps - at).abs()
     radius = float(apart.max())
+    around = float(torch.minimum(apart, steps - apart).max())
+    if around <= within < min(radius, steps / 4):
+        return around
     return radius if radius < steps - field.spacing else math.inf

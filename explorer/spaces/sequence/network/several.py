@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import itertools
 from collections.abc import Mapping
 from dataclasses import replace
@@ -14,6 +13,7 @@ from torch import Tensor, nn
 
 from explorer.data.samples import Sample, Signal
 from explorer.declare.types.fields import FieldType, Scalar
+from explorer.network.changing.copying import duplicate
 from explorer.network.changing.precision import copied
 from explorer.network.input.arguments import ByName
 from explorer.network.input.inputs import Inputs, from_signals
@@ -63,7 +63,7 @@ def several_sequences(network: nn.Module, names: tuple[str, ...], told: Mapping[
     choices = [[w] for _, (w,) in known] if known else [found] * len(names)
     orders = [str(told["layout"])] if "layout" in told else list(LAYOUTS)
     tried = itertools.islice(itertools.product(orders, itertools.product(*choices)), MOST_TRIALS)
-    trial = copy.deepcopy(network)
+    trial = duplicate(network)
     running: dict[str, tuple[int, ...]] = {}
     mixing: dict[str, tuple[int, ...]] = {}
     failed: Exception | None = None

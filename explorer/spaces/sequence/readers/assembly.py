@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.data.checks import DENSEST, FREE, Broken, file_bytes
+from explorer.data.formats.checks import DENSEST, FREE, Broken, file_bytes
+from explorer.data.formats.texts import LOOKED_AT, OLD, PLAIN, encoding_of, name_of, plain_lines
 from explorer.data.samples import Sample
 from explorer.spaces.sequence.sample import sequence_sample
 
@@ -20,7 +21,6 @@ MOST_NAMED = 2**20  # steps that keep their text: it takes more memory than the 
 MOST_TEXT = 2**28  # bytes
 UTF8 = "save it as text in UTF-8"
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")
-_WIDE = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
 
 
 @dataclass(slots=True)
@@ -42,21 +42,26 @@ def place_of(text: str, at: int) -> str:
     return f"line {text.count(chr(10), 0, at) + 1}, column {at - text.rfind(chr(10), 0, at)}"
 
 
-def decoded(path: Path) -> str:
-    """Return a file as text with plain line ends; Broken, with line and column, where it is not text in UTF-8."""
+def decoded(path: Path, encoding: str = "") -> str:
+    """Return a file as text with plain line ends; Broken, with line and column, where it is none.
+
+    Args:
+        encoding: what it is written in; else UTF-8, or what its beginning says.
+    """
     if (size := file_bytes(path)) > MOST_TEXT:
         raise Broken(f"the text has {size} bytes and the most is {MOST_TEXT}", "take a part of it")
     raw = path.read_bytes()
-    if kind := _WIDE.get(raw[:2]):
-        raise Broken(f"it is text in {kind}", UTF8)
+    kind = encoding or encoding_of(raw[:LOOKED_AT])
     raw = raw.removeprefix(b"\xef\xbb\xbf")
     try:
-        text = raw.decode("utf-8")
+        text = raw.decode("utf-8" if kind == PLAIN else kind).removeprefix("\ufeff")
     except UnicodeDecodeError as error:
-        before = raw[: error.start].decode("utf-8")
+        if kind not in (PLAIN, OLD):
+            raise Broken(f"it is damaged text in {name_of(kind)}", UTF8) from None
+        before = raw[: error.start].decode("utf-8", "replace")
         what = f"{place_of(before, len(before))} is not text in UTF-8 (byte 0x{raw[error.start]:02x})"
         raise Broken(what, UTF8) from None
-    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    text = plain_lines(text)
     if found := _CONTROL.search(text):
         what = f"{place_of(text, found.start())} holds the control character 0x{ord(found[0]):02x}, so it is no text"
         raise Broken(what, "open a file of text")
@@ -71,9 +76,7 @@ def head_of(path: Path, size: int = 2**16) -> str | None:
     with path.open("rb") as file:
         raw = file.read(size)
         more = bool(file.read(1))
-    if raw[:2] in _WIDE:
-        return None
-    text = raw.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
+    text = plain_lines(raw.decode(encoding_of(raw[:LOOKED_AT]), "replace").removeprefix("\ufeff"))
     if _CONTROL.search(text):
         return None
     return text[: text.rfind("\n") + 1] or text if more else text

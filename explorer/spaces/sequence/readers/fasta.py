@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from explorer.data.checks import Broken, refusing
+from explorer.data.formats.checks import Broken, refusing
 from explorer.data.readers import Reader
 from explorer.data.samples import Sample
 from explorer.spaces.sequence.network.fit import BASES, IUPAC, base_columns

@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from explorer.data.checks import FREE, Broken, refusing
+from explorer.data.formats.checks import FREE, Broken, kind_in_json, refusing
+from explorer.data.formats.tables import LABELS, TIMES
 from explorer.data.readers import Reader
 from explorer.data.samples import Sample
-from explorer.data.tables import LABELS, TIMES
 from explorer.spaces.sequence.readers.assembly import (
     MOST_STEPS,
     Series,
@@ -44,11 +44,11 @@ def _rows(lines: list[str]) -> list[tuple[int, Row]]:
         try:
             value = json.loads(line)
         except json.JSONDecodeError as error:
-            raise Broken(f"line {number}, column {error.colno} is no JSON ({error.msg})", _CORRECT) from None
+            raise Broken(f"line {number}, column {error.colno} is no JSON", _CORRECT) from None
         except (RecursionError, ValueError):  # nested too deeply; a number of thousands of digits
             raise Broken(f"line {number} is no plain JSON", _CORRECT) from None
         if not isinstance(value, dict) or not value:
-            what = "an empty object" if value == {} else f"a {type(value).__name__}"
+            what = "an empty object" if value == {} else kind_in_json(value)
             raise Broken(f"line {number} holds {what} and not an object with numbers", 'write {"a": 1} in each line')
         rows.append((number, value))
         if len(rows) > MOST_STEPS:
@@ -62,7 +62,7 @@ def _number(value: Any, number: int, key: str) -> float:
     if value is None:
         return float("nan")
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise Broken(f"line {number} has a {type(value).__name__} at {key!r} where a number must stand", _CORRECT)
+        raise Broken(f"line {number} has {kind_in_json(value)} at {key!r} where a number must stand", _CORRECT)
     try:
         made = float(value)
     except OverflowError:
@@ -76,7 +76,7 @@ def _column(value: Any, number: int, key: str) -> np.ndarray[Any, np.dtype[np.fl
     """Return (steps, channels) of a list of numbers, or of equally long lists of numbers."""
     if not isinstance(value, list):
         raise Broken(
-            f"line {number} has a {type(value).__name__} at {key!r} and lists elsewhere", "write lists throughout"
+            f"line {number} has {kind_in_json(value)} at {key!r} and lists elsewhere", "write lists throughout"
         )
     if not any(isinstance(v, list) for v in value):
         return np.array([_number(v, number, key) for v in value], np.float64)[:, None]
@@ -125,7 +125,7 @@ def _of_series(rows: list[tuple[int, Row]]) -> tuple[Series, str]:
     lines: list[int] = []
     names: tuple[str, ...] = ()
     taken: dict[str, list[Any]] = {}
-    where = ""
+    where, steps = "", 0
     for number, row in rows:
         columns = {key: _column(value, number, key) for key, value in row.items()}
         sizes = {len(column) for column in columns.values()}
@@ -152,7 +152,8 @@ def _of_series(rows: list[tuple[int, Row]]) -> tuple[Series, str]:
         for key, role in roles.items():
             if role:
                 taken.setdefault(role, []).append(columns[key][:, 0])
-        require_steps(sum(lengths), len(names))
+        steps += lengths[-1]  # a sum over all lines for each of them takes minutes
+        require_steps(steps, len(names))
     channels_named = names if names != ("x",) and not all(name.startswith("x ") for name in names) else ()
     series = Series(np.concatenate(parts), channels=channels_named)
     for role, found in taken.items():

@@ -19,7 +19,7 @@ from dataclasses import replace
 from itertools import accumulate
 from pathlib import Path
 
-from explorer.data.checks import Broken, refusing
+from explorer.data.formats.checks import Broken, refusing
 from explorer.data.readers import Fit, Reader
 from explorer.data.samples import Sample
 from explorer.spaces.sequence.readers.assembly import decoded, head_of

@@ -15,7 +15,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.data.checks import Broken, file_bytes, refusing
+from explorer.data.formats.checks import Broken, file_bytes, refusing
 from explorer.data.readers import Reader
 from explorer.data.samples import Sample
 from explorer.spaces.sequence.readers.assembly import Series, require_steps, series_sample
@@ -135,9 +135,9 @@ def _decoded(path: Path, claimed: int | None) -> tuple[NDArray[np.float32], int,
                 at += found
             at += len(file.read(1))  # more than it has claimed
             rate, kind = int(file.samplerate), _KINDS[file.subtype]
-    except soundfile.LibsndfileError as error:
+    except soundfile.LibsndfileError:
         where = f"after step {at}" if at else "near its beginning"
-        raise Broken(f"the sound is damaged {where}: {error.error_string.strip(' .')}") from None
+        raise Broken(f"the sound is damaged {where}") from None
     _require_all(steps, at)
     return values, rate, kind
 

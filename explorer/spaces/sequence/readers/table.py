@@ -2,7 +2,7 @@
 
 A heading is found by its words. A column "t" or "time" (or dates by ISO 8601) says when each step was, "label" what it
 is, "batch" which of several series it belongs to. Empty values, NaN and NA are gaps, filled by straight lines. What is
-a series and what a list of edges: `explorer.data.tables`.
+a series and what a list of edges: `explorer.data.formats.tables`.
 """
 
 from __future__ import annotations
@@ -15,21 +15,22 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.data.checks import Broken, refusing, require_all
-from explorer.data.readers import Fit, Reader
-from explorer.data.samples import Sample
-from explorer.data.tables import (
+from explorer.data.formats.checks import Broken, refusing, require_all
+from explorer.data.formats.tables import (
     Layout,
     cells_of,
-    comma_number,
+    comma_mark,
     declared,
-    has_decimal_comma,
+    has_comma,
     is_remark,
     layout_of,
     moment_of,
     number_of,
     ratings,
 )
+from explorer.data.formats.texts import note_of, table_encoding
+from explorer.data.readers import Fit, Reader
+from explorer.data.samples import Sample
 from explorer.declare.telling.choices import NONE, Choice
 from explorer.spaces.sequence.readers.assembly import (
     MOST_STEPS,
@@ -69,10 +70,33 @@ def _fast(lines: list[str], layout: Layout) -> NDArray[np.float64] | None:
     return table if table.shape == (len(lines), layout.columns) and bool(np.isfinite(table).all()) else None
 
 
-def _slow(lines: list[str], numbers: list[int], layout: Layout) -> tuple[NDArray[np.float64], str, bool]:
-    """Read cell by cell; return (steps, columns), NaN for gaps, where the first is, and whether commas were points."""
+class _Commas:
+    """Reads numbers with commas in them: what those are is decided by all numbers of a column."""
+
+    def __init__(self, lines: list[str], layout: Layout) -> None:
+        self._lines, self._layout = lines, layout
+        self._marks: dict[int, str] = {}  # column -> what its commas become
+
+    def number(self, cell: str, column: int) -> float | None:
+        """Return the number, None where it may be one of two."""
+        mark = self._layout.mark
+        if column not in self._marks:
+            rows = (cells_of(line, mark) for line in self._lines)
+            self._marks[column] = comma_mark((row[column] for row in rows if column < len(row)), mark)
+        return None if self._marks[column] == "," else float(cell.replace(",", self._marks[column]))
+
+    @property
+    def notes(self) -> list[str]:
+        """Return what was made of commas."""
+        thousands = [self._layout.name(k) for k, to in sorted(self._marks.items()) if not to]
+        told = ["decimal commas read as points"] if "." in self._marks.values() else []
+        return told + ([f"commas of {', '.join(thousands[:_NAMED])} part thousands"] if thousands else [])
+
+
+def _slow(lines: list[str], numbers: list[int], layout: Layout) -> tuple[NDArray[np.float64], str, list[str]]:
+    """Read cell by cell; return (steps, columns), NaN for gaps, where the first is, and what was made of commas."""
     table = np.zeros((len(lines), layout.columns))
-    gap, commas = "", False
+    gap, commas = "", _Commas(lines, layout)
     for row, (n, line) in enumerate(zip(numbers, lines)):
         cells = cells_of(line, layout.mark)
         if len(cells) != layout.columns:
@@ -83,10 +107,9 @@ def _slow(lines: list[str], numbers: list[int], layout: Layout) -> tuple[NDArray
                 continue
             value = moment_of(cell) if k == layout.time and layout.dates else number_of(cell)
             at = f"line {n}, column {k + 1}"
-            if value is None and (value := comma_number(cell, layout.mark)) is not None:
-                commas = True
-            if value is None and has_decimal_comma(cell):
-                raise Broken(f"{at} has {cell!r}, a decimal comma", "write numbers with a decimal point")
+            if value is None and has_comma(cell) and (value := commas.number(cell, k)) is None:
+                what = f"{at} has {cell!r}, whose comma may be that of decimals or of thousands"
+                raise Broken(what, "write numbers with a decimal point, or semicolons between columns")
             if value is None:
                 wanted = (
                     "a date must stand, as 2024-01-31" if layout.dates and k == layout.time else "a number must stand"
@@ -99,7 +122,7 @@ def _slow(lines: list[str], numbers: list[int], layout: Layout) -> tuple[NDArray
                     raise Broken(f"{at} is empty, and every step needs its {_what(layout, k)}", _CORRECT)
                 gap = gap or at
             table[row, k] = value
-    return table, gap, commas
+    return table, gap, commas.notes
 
 
 def _what(layout: Layout, column: int) -> str:
@@ -187,7 +210,8 @@ def _read(path: Path) -> Sample:
 def _read_as(path: Path, asked: Mapping[str, str]) -> Sample:
     with refusing(path, "table"):
         require_all(_choices(path, asked) if asked else (), asked)
-        lines = decoded(path).split("\n")
+        encoding = table_encoding(path)
+        lines = decoded(path, encoding).split("\n")
         layout = layout_of(lines, asked)
         numbers = [
             n for n, line in enumerate(lines[layout.first - 1 :], layout.first) if line.strip() and not is_remark(line)
@@ -199,15 +223,20 @@ def _read_as(path: Path, asked: Mapping[str, str]) -> Sample:
             raise Broken(f"line {layout.first} has no column of values", "add one beside the time")
         rows = [lines[n - 1] for n in numbers]
         fast = _fast(rows, layout)
-        table, gap, commas = (fast, "", False) if fast is not None else _slow(rows, numbers, layout)
-        notes = _left_out(layout) + (["decimal commas read as points"] if commas else [])
+        table, gap, commas = (fast, "", []) if fast is not None else _slow(rows, numbers, layout)
+        notes = note_of(encoding) + _left_out(layout) + commas
         automatic = layout.batch is None and "series" not in asked
         if (found := _grouped(layout, rows, table, automatic)) is not None:
             layout.batch, kinds = found
             order = np.argsort(kinds, kind="stable")
             table, numbers = table[order], [numbers[k] for k in order]
             table[:, layout.batch] = kinds[order]
-            notes = [f"one series for each {layout.name(layout.batch)}", *_left_out(layout)]
+            notes = [
+                f"one series for each {layout.name(layout.batch)}",
+                *note_of(encoding),
+                *_left_out(layout),
+                *commas,
+            ]
         series = Series(table[:, layout.values])
         series.notes += notes
         if layout.batch is not None:
@@ -247,7 +276,8 @@ def _left_out(layout: Layout) -> list[str]:
     known = (*layout.values, *layout.texts, *layout.others, layout.counter)
     unasked = [layout.name(k) for k in range(layout.columns) if k not in known]
     what = "column" if len(words) == 1 else "columns"
-    told = [f"{what} {', '.join(words[:_NAMED])}{', ...' * (len(words) > _NAMED)} of words left out"] if words else []
+    told = [f"{layout.titles} line{'s' * (layout.titles > 1)} above the table left out"] if layout.titles else []
+    told += [f"{what} {', '.join(words[:_NAMED])}{', ...' * (len(words) > _NAMED)} of words left out"] if words else []
     of = len(layout.values) + len(unasked)
     if unasked:
         kept = ", ".join(map(layout.name, layout.values[:_NAMED])) + ", ..." * (len(layout.values) > _NAMED)
@@ -258,7 +288,7 @@ def _left_out(layout: Layout) -> list[str]:
 def _choices(path: Path, asked: Mapping[str, str]) -> tuple[Choice, ...]:
     """Return what can be said of a table: which columns, what they mean, whether there is a heading, the scale."""
     said = {name: asked[name] for name in ("header",) if asked.get(name) in ("yes", "no")}
-    layout = layout_of(decoded(path).split("\n"), said)
+    layout = layout_of(decoded(path, table_encoding(path)).split("\n"), said)
     columns = tuple((str(k + 1), layout.name(k)) for k in range(min(layout.columns, _WIDEST)))
     numeric = tuple(one for k, one in enumerate(columns) if k not in layout.texts)
     no = (NONE, "none")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from explorer.data.checks import Broken, refusing
+from explorer.data.formats.checks import Broken, refusing
 from explorer.data.readers import Fit, Reader
 from explorer.data.samples import Sample
 from explorer.spaces.sequence.readers.assembly import Series, decoded, head_of, series_sample, symbols

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from explorer.data.samples import Sample, SampleSpec
 from explorer.spaces.sequence.sample import sequence_sample
-from explorer.work.places import RESOURCES
+from explorer.work.files.places import RESOURCES
 
 Floats = NDArray[np.float64]
 

@@ -151,7 +151,7 @@ def waves(chance: np.random.Generator, count: int, steps: int, noise: float = 0.
 
 
 def adding(chance: np.random.Generator, count: int, steps: int) -> tuple[Values, Values]:
-    """Draw values of [0, 1] of which one in each half is marked, with the sum of the two; (count, T, 2), (count,).
+    """Draw values in [0, 1], one marked in each half, and the sum of the marked two; (count, T, 2), (count,).
 
     Channel 0 is the value, channel 1 the mark, 1 at two steps and 0 at all others (Hochreiter, Schmidhuber, 1997).
     """

@@ -43,7 +43,7 @@ def typed_text(text: str, name: str) -> Sample:
 
 
 def base(length: int, chance: np.random.Generator) -> Tokens:
-    """Draw symbols of which no two neighbours are equal, so that a repeated symbol is the warp's doing."""
+    """Draw symbols without equal neighbours, so that only a warp repeats a symbol."""
     steps = chance.integers(1, ALPHABET, length)
     return np.asarray(np.cumsum(steps) % ALPHABET, np.int64)
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from explorer.data.formats.tables import BATCHES, GAPS, LABELS, REMARKS, TIMES, moment_of, number_of
 from explorer.data.samples import Sample
-from explorer.data.tables import BATCHES, GAPS, LABELS, REMARKS, TIMES, moment_of, number_of
 from explorer.data.writers import Writer
 from explorer.spaces.graph.writers.records import left_out, number
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from explorer.spaces.points.drawing.told import routes_of
 from explorer.spaces.sphere.drawing.values import PANELS, ROWS, SpherePart
 from explorer.spaces.sphere.fields import Coefficients
 from explorer.spaces.sphere.harmonics import map_basis
@@ -12,12 +13,14 @@ from explorer.square.both_ways import BothWays
 from explorer.square.drawing.layers import frozen
 from explorer.square.frame import Array
 
+Placed = tuple[Tensor, Coefficients, int]  # values, what they are coefficients of, which channel is drawn
+
 
 def sphere_part(one: BothWays) -> SpherePart:
     """Return the part of the square that lies on the sphere."""
     p, field = one.p, one.layer.field
     assert isinstance(p.x_field.domain, Coefficients)
-    found: dict[str, tuple[Tensor, Coefficients, int]] = {
+    found: dict[str, Placed] = {
         "x": (p.x, p.x_field.domain, 0), "ρ(g)x": (one.gx.x, p.x_field.domain, 0)
     }  # fmt: skip
     channel = channels = 0
@@ -30,13 +33,22 @@ def sphere_part(one: BothWays) -> SpherePart:
     return SpherePart(
         {name: _picture(v[0, k], domain) for name, (v, domain, k) in found.items()},
         {name: spectrum(v[0], domain) for name, (v, domain, _) in found.items()},
-        channel, channels, wide,
+        channel, channels, wide, routes_of(p),
+        {name: mixed(found[name], found[other]) for name, other in (PANELS[:2], PANELS[2:4]) if other in found},
     )  # fmt: skip
 
 
 def spectrum(values: Tensor, domain: Coefficients) -> Array:
     """Return the power of each degree of values (channels, coefficients)."""
     return frozen(torch.stack([block.square().sum() for block in domain.blocks(values)]))
+
+
+def mixed(before: Placed, after: Placed) -> Array:
+    """Return how far the coefficients of each degree change, as a share of them; 0 where there are none."""
+    (one, domain, _), (other, _, _) = before, after
+    pairs = zip(domain.blocks(one[0]), domain.blocks(other[0]), strict=True)
+    shares = [float((b - a).norm() / size) if (size := float(a.norm())) > 0 else 0.0 for a, b in pairs]
+    return frozen(torch.tensor(shares, dtype=torch.float64))
 
 
 def _picture(values: Tensor, domain: Coefficients) -> Array:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
+import numpy as np
+
+from explorer.spaces.points.drawing.routes import Route, Routed
+from explorer.spaces.points.drawing.spectrum import Spectrum
 from explorer.square.frame import Array
 
 ROWS = 48  # of an equirectangular picture
@@ -13,15 +17,17 @@ PANELS = ("x", "ρ(g)x", "F(x)", "F(ρ(g)x)", "ρ′(g)F(x)", "difference")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class SpherePart:
+class SpherePart(Routed):
     """The part of a frame that lies on the sphere.
 
     Attributes:
         pictures: {panel: an equirectangular picture (rows, 2 rows) of one channel}; of functions on SO(3) their mean
             over rotations about the point.
-        spectra: {panel: power of each degree, summed over channels}.
+        spectra: {panel: power of each degree, summed over channels}. mixed: {panel of x and of the layer before the
+            element: how far components of each degree change, as a share of them}.
         channel, channels: which of how many is drawn of the layer.
         wide: whether the layer has functions on SO(3).
+        routes: {product: its paths, with what they carry of x}.
     """
 
     data: ClassVar[str] = "sphere"
@@ -31,3 +37,15 @@ class SpherePart:
     channel: int
     channels: int
     wide: bool
+    routes: Mapping[str, tuple[Route, ...]] = field(default_factory=dict)
+    mixed: Mapping[str, Array] = field(default_factory=dict)
+
+    def spectrum_of(self, before: str, after: str) -> Spectrum | None:
+        """Return the power by degree of two panels beside each other; None where there is none."""
+        if before not in self.spectra:
+            return None
+        power = self.spectra[before]
+        kinds = tuple(str(degree) for degree in range(len(power)))
+        other = self.spectra.get(after, power)
+        count = (1 if before == "x" else self.channels,) * len(power)
+        return Spectrum(kinds, count, power, other, self.mixed.get(before, np.zeros(len(power))))

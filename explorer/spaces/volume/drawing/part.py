@@ -9,12 +9,14 @@ import numpy as np
 from torch import Tensor
 
 from explorer.declare.elements import Chain, Element
-from explorer.declare.types.fields import FieldType
-from explorer.spaces.points.drawing.told import routes_of
+from explorer.declare.types.fields import FieldType, Point, Representation, Scalar
+from explorer.spaces.points.drawing.spectrum import Spectrum, spectrum
+from explorer.spaces.points.drawing.told import curves_of, routes_of
+from explorer.spaces.points.fields import Irreps, irreps
 from explorer.spaces.volume.drawing.values import VolumePart
 from explorer.spaces.volume.elements.cube_map import CubeMap
 from explorer.spaces.volume.elements.volume_turn import VolumeTurn
-from explorer.spaces.volume.fields import Orientations, Voxels
+from explorer.spaces.volume.fields import Orientations, Pseudoscalar, Vector, Voxels
 from explorer.square.both_ways import BothWays
 from explorer.square.drawing.layers import frozen
 from explorer.square.frame import Array
@@ -35,13 +37,13 @@ def volume_part(one: BothWays) -> VolumePart:
     gx = _input(p, step) if one.element.identity else _shown(one.gx.x[0, 0], step)
     plain = VolumePart(
         _input(p, step), gx, None, None, None, None, 0, 0, 1.0, maps, (z, y, x), strides=(step, 1, 1),
-        routes=routes_of(p),
+        routes=routes_of(p), curves=curves_of(p), spectrum=_spectrum(one, field),
     )  # fmt: skip
     if field is None or not isinstance(field.domain, Voxels) or math.isinf(field.spacing):
         return plain
     values = field.domain.spread(one.value)[0]
     channels = len(values)
-    channel = min(one.state.channel or 0, channels - 1)
+    channel = _first(values) if one.state.channel is None else min(one.state.channel, channels - 1)
     fine = _step(values.shape[-3:], 1, MOST_VOXELS)
 
     def shown(v: Tensor | None) -> Array | None:
@@ -50,7 +52,7 @@ def volume_part(one: BothWays) -> VolumePart:
     part = replace(
         plain, values=shown(one.value), answer=shown(one.answer), expected=shown(one.expected),
         difference=shown(one.difference), channel=channel, channels=channels, spacing=field.spacing,
-        strides=(step, fine, 1),
+        strides=(step, fine, 1), kinds=_kinds(_degrees(field.rep)),
     )  # fmt: skip
     return _with_gallery(part, one, field, field.rep) if isinstance(field.rep, Orientations) else part
 
@@ -70,6 +72,46 @@ def _with_gallery(part: VolumePart, one: BothWays, field: FieldType, rep: Orient
         order=() if g is None else tuple(rep.group.compose(g, h) for h in rep.group.elements()),
         strides=(*part.strides[:2], coarse),
     )  # fmt: skip
+
+
+def _degrees(rep: Representation) -> Irreps | None:
+    """Return what degrees a representation consists of; None of one that permutes channels, or of scalars alone."""
+    match rep:
+        case Irreps():
+            return rep
+        case Vector():
+            return irreps("1x1e" if rep.axial else "1x1o")
+        case Pseudoscalar():
+            return irreps("1x0o")
+    return None
+
+
+def _kinds(rep: Irreps | None) -> tuple[str, ...]:
+    """Return what each channel of a block of values is: its degree and parity, and which component of it."""
+    if rep is None:
+        return ()
+    values = [(f"{degree}{parity}", 2 * degree + 1) for degree, parity, _ in rep.slices]
+    return tuple(f"{kind} {k + 1}/{wide}" if wide > 1 else kind for kind, wide in values for k in range(wide))
+
+
+def _first(values: Tensor) -> int:
+    """Return the first channel, (channels, z, y, x), that is not the same everywhere; 0 where all are."""
+    flat = values.detach().flatten(1)
+    return int((flat != flat[:, :1]).any(1).int().argmax())
+
+
+def _spectrum(one: BothWays, field: FieldType | None) -> Spectrum | None:
+    """Return the spectrum of the layer over all voxels; what changes places alone is no mixing of components."""
+    if field is None or not isinstance(field.domain, Voxels | Point) or (rep := _degrees(field.rep)) is None:
+        return None
+    before, after = one.value, one.answer
+    if isinstance(field.domain, Voxels) and not math.isinf(field.spacing):
+        before = one.element.act(before, replace(field, rep=Scalar()))
+        before, after = (field.domain.spread(v) for v in (before, after))
+    if before.shape != after.shape or before.shape[1] % rep.size:
+        return None
+    before, after = (v[:1].detach().unflatten(1, (-1, 1)).flatten(2)[0].T.cpu() for v in (before, after))
+    return spectrum(rep, before.numpy(), after.numpy())
 
 
 def _parts(element: Element) -> tuple[Element, ...]:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.spaces.points.drawing.routes import Route, Routed
+from explorer.spaces.points.drawing.spectrum import Curve, Degreed, Spectrum
 from explorer.spaces.volume.elements.cube_map import CubeMap
 from explorer.spaces.volume.elements.volume_turn import VolumeTurn
 from explorer.spaces.volume.fields import Sides
@@ -18,7 +19,7 @@ from explorer.square.frame import Array
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class VolumePart(Routed):
+class VolumePart(Routed, Degreed):
     """The part of a frame that lies on voxels.
 
     Attributes:
@@ -30,14 +31,18 @@ class VolumePart(Routed):
         maps: the steps of g in turn, for places.
         sides: of x.
         group, labels: of the orientations of the layer; "" and () where it has none.
+        kinds: of the channels of one block of values: "0e", "1o 2/3"; () where channels have no degrees.
         field: which field of orientations `gallery` holds.
         gallery, gallery_moved: every orientation of that field, (orientations, z, y, x): of F(x) and of F(ρ(g)x).
         order: to which orientation each has gone; () where the group has no such element.
         strides: how many voxels of the layer lie between two of the arrays of x, of the layer, of the gallery.
         routes: {steerable convolution: its paths, with what they carry of x}.
+        spectrum: sizes of the layer's values by degree, over all voxels; None where it has no degrees.
+        curves: {layer: functions of a distance that it shows}.
     """
 
     data: ClassVar[str] = "volume"
+    apart: ClassVar[str] = "voxels"
 
     x: Array
     gx: Array
@@ -58,6 +63,26 @@ class VolumePart(Routed):
     order: tuple[int, ...] = ()
     strides: tuple[int, int, int] = (1, 1, 1)
     routes: Mapping[str, tuple[Route, ...]] = field_of(default_factory=dict)
+    spectrum: Spectrum | None = None
+    curves: Mapping[str, Curve] = field_of(default_factory=dict)
+    kinds: tuple[str, ...] = ()
+
+    def spectrum_at(self, place: int | None) -> Spectrum | None:
+        return self.spectrum
+
+    def marks(self, curve: Curve) -> NDArray[np.floating]:
+        """Return how far voxels are from each other, up to the end of the curve."""
+        most = float(curve.along[-1])
+        squares = np.arange(int(most) + 1) ** 2
+        apart = np.sqrt(np.unique(squares[:, None, None] + squares[:, None] + squares))
+        return np.asarray(apart[(apart > 0) & (apart <= most)])
+
+    def name_of(self, channel: int) -> str:
+        """Return what a channel of the layer is called: its number, its field and orientation, or its degree."""
+        if self.labels:
+            field, h = divmod(channel, len(self.labels))
+            return f"field {field}, {self.labels[h]}"
+        return f"channel {channel}" + (f" · {self.kinds[channel % len(self.kinds)]}" if self.kinds else "")
 
     def carried(self, place: tuple[int, int, int]) -> tuple[int, int, int] | None:
         """Return where a voxel of x, (slice, row, column), goes; None where it is cut off."""

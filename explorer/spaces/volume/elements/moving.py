@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from functools import lru_cache
 
 import numpy as np
 import torch
@@ -11,6 +10,7 @@ from torch import Tensor
 
 from explorer.spaces.points.elements.wigner import wigner
 from explorer.spaces.points.fields import Irreps
+from explorer.work.budget import budgeted
 
 _UP = (1, -1, 1)  # y points upwards, and rows are counted downwards
 
@@ -88,11 +88,11 @@ def resampled(volume: Tensor, linear: tuple[float, ...]) -> Tensor:
     for axis, side in zip((-3, -2, -1), sides, strict=True):
         filtered = torch.as_tensor(_prefilter(side), dtype=volume.dtype, device=volume.device)
         flat = (flat.movedim(axis, -1) @ filtered.T).movedim(-1, axis)
-    taps = _taps(tuple(sides), linear).to(volume.device, volume.dtype)
+    taps = _taps((sides[0], sides[1], sides[2]), linear).to(volume.device, volume.dtype)
     return (taps @ flat.flatten(1).T).T.reshape(volume.shape)
 
 
-@lru_cache(maxsize=16)
+@budgeted
 def _prefilter(side: int) -> np.ndarray:
     """Return the matrix that makes spline coefficients of values, continued by their mirror image."""
     from scipy.ndimage import spline_filter1d
@@ -100,7 +100,7 @@ def _prefilter(side: int) -> np.ndarray:
     return np.asarray(spline_filter1d(np.eye(side), 3, axis=0, mode="mirror"))
 
 
-@lru_cache(maxsize=8)
+@budgeted
 def _taps(sides: tuple[int, int, int], linear: tuple[float, ...]) -> Tensor:
     """Return the sparse matrix (voxels, voxels) that evaluates a spline at A⁻¹ u."""
     axes = [np.arange(n) - (n - 1) / 2 for n in sides]

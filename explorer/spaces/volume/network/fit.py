@@ -15,8 +15,9 @@ from explorer.spaces.volume.sample import volume_sample
 def fit_volume(sample: Sample, shape: Shape) -> Sample:
     """Adapt a volume to a network's input (channels, slices, rows, columns); None accepts any side.
 
-    One channel is repeated. Another size is interpolated linearly, after a mean over what one voxel of the new grid
-    covers, about the same centre. A sample that fits is returned as it is; else `notes` gain what was done.
+    One channel is repeated, and several become their mean where one is wanted. Another size is interpolated linearly,
+    after a mean over what one voxel of the new grid covers, about the same centre. A sample that fits is returned as it
+    is; else `notes` gain what was done.
 
     Raises:
         ValueError: the sample is no volume, or its channels have no obvious conversion.
@@ -25,10 +26,10 @@ def fit_volume(sample: Sample, shape: Shape) -> Sample:
         raise of_another_kind(sample, "volume")
     values, notes = np.asarray(sample.x.values, np.float32), list[str]()
     if len(values) != shape[0]:
-        if len(values) != 1:
+        if 1 not in (len(values), shape[0]):
             raise ValueError(f"{sample.name!r} has {len(values)} channels and this network takes {shape[0]}")
-        values = np.repeat(values, shape[0], 0)
-        notes.append(f"grey repeated in {shape[0]} channels")
+        values = np.repeat(values, shape[0], 0) if len(values) == 1 else values.mean(0, keepdims=True)
+        notes.append(f"grey repeated in {shape[0]} channels" if len(values) > 1 else "the mean of its channels")
     have = values.shape[1:]
     wanted = tuple(side or own for side, own in zip(shape[1:], have, strict=True))
     if wanted != have:

@@ -58,6 +58,9 @@ class VolumeInference(Inference):
         if rep is None:  # `trials` find out by themselves which modules keep a representation
             rep, guessed = Scalar(), True
         if len(shape) == _NDIM:
+            # of what comes in from code, as pooling by a function, the number of places tells how far they are apart
+            if in_field is None and guessed and (sized := self.wide(shape)) is not None:
+                return sized
             return FieldType(Voxels(_spacing(module, in_field, shape_in, shape)), rep, guessed)
         if len(shape) != 2:
             return None

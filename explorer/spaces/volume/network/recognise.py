@@ -13,7 +13,7 @@ OF_OTHERS = (nn.Conv2d, nn.Conv1d, nn.ConvTranspose2d)
 
 
 def volume_input(own: Recognised) -> VolumeInput | None:
-    """Return what a network on volumes takes; None where it is none: the first of its convolutions tells.
+    """Return the input of a network on volumes, from its first convolution; None where it is no such network.
 
     Raises:
         ValueError: INPUT_SHAPE is none of a volume where its layers are those of volumes.

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.data.checks import AGAIN, Broken, Floats
+from explorer.data.formats.checks import AGAIN, Broken, Floats
 from explorer.data.samples import Sample
 from explorer.spaces.volume.sample import volume_sample
 

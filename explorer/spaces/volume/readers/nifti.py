@@ -17,7 +17,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.data.checks import DENSEST, FREE, Broken, file_bytes, refusing
+from explorer.data.formats.checks import DENSEST, FREE, Broken, file_bytes, refusing
 from explorer.data.readers import Reader
 from explorer.data.samples import Sample
 from explorer.spaces.volume.readers.assembly import require_volume, sample_of_file

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.data.checks import AGAIN, Broken, file_bytes, quiet, refusing, scaled
+from explorer.data.formats.checks import AGAIN, Broken, file_bytes, quiet, refusing, scaled
+from explorer.data.formats.tiffs import DEFLATE, PLAIN, STARTS, inflated, told, walk
 from explorer.data.readers import Reader
 from explorer.data.samples import Sample
-from explorer.data.tiffs import DEFLATE, PLAIN, STARTS, inflated, told, walk
 from explorer.spaces.volume.readers.assembly import is_volume, require_volume, sample_of_file
 
 if TYPE_CHECKING:
@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 
 # numbers from the TIFF 6.0 specification
 _GREY = (0, 1)
-_ALONG = ("ZYX", "QYX", "IYX")  # what tifffile calls slices, an axis without a name, and pages one after the other
+# what tifffile calls slices, an axis without a name, and pages one after the other; in files of ImageJ slices that
+# nobody has called so are channels or times
+_ALONG = ("ZYX", "QYX", "IYX", "CYX", "TYX")
 
 
 def _stack(tif: TiffFile) -> tuple[int, ...] | None:

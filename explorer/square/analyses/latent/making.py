@@ -72,11 +72,18 @@ def refine_latent(p: Prepared, state: State, square: Square) -> Iterator[Square]
         yield square
     yield (square := replace(square, latent=_assembled(found, state, *z)))
     if not isinstance(found.made.get(_key(choice, state)), Plane):
+        yield _whole(square)
         return
     for work in (_grid(found, choice, state), _walk(found, choice, state), way(found, state), _samples(found, state)):
         for _ in work:
             yield square
         yield (square := replace(square, latent=_assembled(found, state, *z)))
+    yield _whole(square)
+
+
+def _whole(square: Square) -> Square:
+    assert square.latent is not None
+    return replace(square, latent=replace(square.latent, whole=True))
 
 
 def taken(found: Coder, state: State) -> LatentChoice:
@@ -156,7 +163,7 @@ def _assembled(found: Coder, state: State, z: Floats, moved: Floats, expected: F
     layer = "code" if found.code_field is not None else ""
     made = Latent(
         choice, offered(turning, found.images), layer, str(found.code_field or "unknown"), len(z), z, moved, expected,
-        busy=found.problem or "Encoding the examples…",
+        busy=found.problem or "Encoding the examples…", whole=bool(found.problem),
     )  # fmt: skip
     if found.examples is not None:
         made = replace(made, title=found.examples.title, names=found.examples.names)

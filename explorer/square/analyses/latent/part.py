@@ -78,6 +78,7 @@ class Latent:
         divergence: (dims,) KL of each number to N(0, 1), the mean over the examples; empty where nothing is drawn.
         terms: of the bound on the log-likelihood, in nats an image.
         samples: (n, height, width) uint8, decoded from random codes; `drawn` says from which.
+        whole: whether nothing more will come of this frame.
     """
 
     choice: LatentChoice
@@ -109,6 +110,7 @@ class Latent:
     terms: Mapping[str, float] = field(default_factory=dict)
     samples: NDArray[np.uint8] | None = None
     drawn: str = ""
+    whole: bool = False
 
     @property
     def ready(self) -> bool:

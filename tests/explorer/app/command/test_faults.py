@@ -137,7 +137,7 @@ def test_two_at_once_on_one_cache(tmp_path: Path) -> None:
 def test_a_clock_that_was_set_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import numpy as np
 
-    from explorer.work import disk_cache
+    from explorer.work.files import disk_cache
 
     monkeypatch.setenv("EQUISCOPE_CACHE", str(tmp_path))
     for key, when in (("a" * 32, 4e9), ("b" * 32, 1.0)):

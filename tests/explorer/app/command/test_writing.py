@@ -12,12 +12,13 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from safetensors import safe_open
 from safetensors.torch import load_file
 from torch import Tensor, nn
 
 from explorer.app.answering.engine import LocalEngine
 from explorer.app.command.audit import audit
-from explorer.app.command.writing import save_table, save_weights, write_report
+from explorer.app.command.writing import save_table, save_tensors, save_weights, write_report
 from explorer.state.state import State
 from tests.explorer.parts.small_cards import CARDS
 
@@ -100,3 +101,15 @@ def test_weights_are_halved_only_where_nothing_is_lost(tmp_path: Path) -> None:
     assert found["1.num_batches_tracked"].dtype == torch.int64
     for name, value in net.state_dict().items():
         assert torch.equal(found[name].to(value.dtype), value)
+
+
+def test_the_same_tensors_are_the_same_bytes(tmp_path: Path) -> None:
+    tensors = {"b": torch.arange(5.0), "a": torch.arange(3)}
+    told = {f"key {k}": f"“{k}”\n" for k in range(12)}  # in whose order safetensors has none
+    for k, metadata in enumerate((told, dict(reversed(told.items())), told)):
+        save_tensors(tmp_path / f"{k}.safetensors", tensors, metadata)
+    first, *others = [(tmp_path / f"{k}.safetensors").read_bytes() for k in range(3)]
+    assert others == [first, first]
+    with safe_open(tmp_path / "0.safetensors", "pt") as file:
+        assert file.metadata() == told
+        assert all(torch.equal(file.get_tensor(name), value) for name, value in tensors.items())

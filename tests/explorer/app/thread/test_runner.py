@@ -545,6 +545,17 @@ def test_another_epoch_starts_the_orbit_again(bench: Bench) -> None:
     assert bench.engine.orbit_closed[0] == START
 
 
+def test_what_fails_has_no_orbit_that_fails_by_the_same(bench: Bench) -> None:
+    bench.engine.raises = ValueError("this file cannot be read")
+    bench.runner.submit(START)
+    bench.runner.want_orbit(START)
+    assert bench.next(Failure).where == ""
+    assert bench.rest() == [] and bench.engine.orbits == []
+    bench.engine.raises = None
+    bench.runner.submit(turned(33))  # of the same orbit, which is due now
+    assert isinstance(bench.next(), Frame) and bench.next(OrbitCurve).done == 1
+
+
 def test_no_orbit_wanted_stops_it_and_wanting_it_again_starts_afresh(bench: Bench) -> None:
     bench.runner.want_orbit(START)
     assert [bench.next().done for _ in range(3)] == [1, 2, 3]

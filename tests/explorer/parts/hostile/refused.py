@@ -47,6 +47,22 @@ def _circle(case: str) -> bytes:
         at = after
 
 
+def _tagged(case: str, changes: Mapping[int, tuple[int, int | None]]) -> bytes:
+    """Return a TIFF with other types and values of the tags of its first page."""
+    content = bytearray(accepted_files()[case][1])
+    at = struct.unpack_from("<I", content, 4)[0] + 2
+    while tag := struct.unpack_from("<H", content, at)[0]:
+        kind, value = changes.get(tag, (0, None))
+        if kind:
+            struct.pack_into("<H", content, at + 2, kind)
+        if value is not None:
+            struct.pack_into("<H", content, at + 8, value)
+        if tag >= max(changes):
+            return bytes(content)
+        at += 12
+    raise AssertionError(f"{case} has not all of these tags")
+
+
 def _chunk(kind: bytes, body: bytes) -> bytes:
     return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
 
@@ -102,6 +118,7 @@ def refused_files() -> Mapping[str, tuple[Refused, ...]]:
             ("a.tif", _cut("tiff"), "truncated|damaged"),
             ("a.tif", b"II*\0" + bytes(20), "no picture"),
             ("a.tif", b"II*\0\xff\xff\xff\x7f", "truncated"),
+            ("a.tif", _tagged("tiff-lzw", {258: (2, None), 262: (3, 6)}), "3 channels of unknown bits, YCBCR, LZW"),
             ("a.tif", _circle("tiff"), "circle"),
             ("a.tif", _circle("tiff-zip"), "circle"),
         ),
@@ -133,8 +150,13 @@ def refused_files() -> Mapping[str, tuple[Refused, ...]]:
             ("a.edges", b"0 1 2\n1 2 x\n", "'x'"),
             ("a.csv", b"source,target\n0,\n", "no target"),
         ),
+        "matrix-text": (
+            ("a.csv", b",a,b,c,d\n", "no source"),
+            ("a.txt", b"0 1 1\n1 0 x\n1 1 0\n", "line 2"),
+        ),
         "graphml": (
             ("a.graphml", _cut("graphml"), "damaged in line"),
+            ("a.graphml", _with("graphml", b"</node>", b"</nude>"), "damaged in line 6, column"),
             ("a.graphml", _with("graphml", b"2.0", b"two"), "not a number"),
             ("a.graphml", b"<!DOCTYPE a [<!ENTITY b 'c'>]><graphml/>", "document type"),
             ("a.graphml", b"<graphml>" * 100, "nested"),
@@ -146,6 +168,7 @@ def refused_files() -> Mapping[str, tuple[Refused, ...]]:
         ),
         "node-link": (
             ("a.json", _cut("node-link"), "damaged in line"),
+            ("a.json", b"null", "holds null"),
             ("a.json", b'{"nodes": ' + b"[" * 99999, "nested|damaged"),
             ("a.json", b'{"nodes": [{"id": 1}], "links": [{"source": 1}]}', "no 'source' and 'target'"),
         ),
@@ -219,6 +242,7 @@ def refused_files() -> Mapping[str, tuple[Refused, ...]]:
             ("a.glb", _cut("glb"), "truncated"),
             ("a.gltf", _with("gltf", b'"count": 8', b'"count": 8000000'), "beyond its buffer"),
             ("a.gltf", gltf(nodes=20_000), "10000 parts"),
+            ("a.gltf", _with("gltf", b'"count": 8', b'"count": "%s"' % (b"8" * 999)), "'count' is '8{39}, which"),
             ("a.gltf", _cut("gltf"), "cannot be read at line"),
             ("a.gltf", _with("gltf", b'"uri": "data:', b'"uri": "http://a/'), "elsewhere"),
         ),
@@ -228,7 +252,7 @@ def refused_files() -> Mapping[str, tuple[Refused, ...]]:
             ("a.persona", b"1 hi\tyes\t\t" + b"a|" * 2000 + b"b\n", "the most is 1000"),
         ),
         "jsonl": (
-            ("a.jsonl", _cut("jsonl"), "line"),
+            ("a.jsonl", _cut("jsonl"), "is no JSON; correct"),
             ("a.jsonl", b'{"a": 1}\n[2]\n', "line 2"),
             ("a.jsonl", b"{" * 9999, "line 1|nested"),
         ),
@@ -252,6 +276,7 @@ def refused_files() -> Mapping[str, tuple[Refused, ...]]:
             ("a.wav", _cut("wav"), "truncated"),
             ("a.ogg", _cut("ogg"), "truncated"),
             ("a.flac", _cut("flac"), "truncated|damaged"),
+            ("a.flac", _of("flac")[:42] + bytes(60), "damaged near its beginning; save"),
             ("a.aiff", _cut("aiff", 0.1), "truncated|missing|damaged"),
         ),
         "fasta": (("a.fa", b">a\nAC1T\n", "line 2"), ("a.fq", b"@a\nACGT\n+\nII\n", "line"), ("a.fa", b">a\n", "no")),

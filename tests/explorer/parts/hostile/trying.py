@@ -29,6 +29,7 @@ BAD = re.compile(
     r"|<[\w.]+ object|<class|Traceback|Errno|out of bounds"
     r"|NoneType|object is not|has no attribute|list index|positional argument|not subscriptable|cannot reshape"
     r"|could not be broadcast|invalid literal|codec can't|unpack requires|not enough values|codepoint|ndarray|ufffd"
+    r"|well-formed|Expecting|delimiter|Exceeds the limit|decoder lost|malformed|Error :|Error in"
 )
 
 

@@ -11,7 +11,7 @@ from explorer.data.finding import find_sample
 from explorer.spaces.graph.chemistry.bonds import bond_kinds
 from explorer.spaces.graph.network.features import fit_graph
 from explorer.spaces.graph.network.form import GraphInput
-from explorer.spaces.graph.readers.molfile import READER
+from explorer.spaces.graph.readers.molecules.molfile import READER
 from explorer.spaces.graph.sample import graph_sample
 from explorer.spaces.points.network.fit import in_space
 

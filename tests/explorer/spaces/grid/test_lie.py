@@ -268,3 +268,27 @@ def test_a_function_and_not_a_picture_of_it() -> None:
     x = smooth(16)
     slope = generator("right", x, grid())
     assert float((slope - generator("right", F.relu(x), grid())).norm()) > 0.1
+
+
+class Attended(nn.Module):
+    """Lets all pixels attend to each other, by torch's fused attention."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        tokens = x.flatten(2).transpose(1, 2)[:, None]
+        mixed = F.scaled_dot_product_attention(tokens, tokens, tokens)
+        return mixed[:, 0].transpose(1, 2).reshape_as(x)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_fused_attention_has_a_derivative(dtype: torch.dtype) -> None:
+    """Attention without positions commutes with every exchange of pixels, and so with no motion between them."""
+    x = torch.randn(1, 2, 7, 7, dtype=dtype)
+    t = 1e-4
+
+    def moved(values: Tensor, by: float) -> Tensor:
+        turn = torch.exp(-2j * torch.pi * torch.fft.fftfreq(7, dtype=torch.float64) * by)
+        return torch.fft.ifft(torch.fft.fft(values.double()) * turn).real
+
+    net: nn.Module = Attended()
+    slope = (moved(net(moved(x, t)), -t) - moved(net(moved(x, -t)), t)) / (2 * t)
+    assert derivative(net, x, "right")["output"] == pytest.approx(float(slope.square().mean()), rel=1e-3)

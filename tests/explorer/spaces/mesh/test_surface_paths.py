@@ -12,7 +12,7 @@ import pytest
 from explorer.spaces.mesh.surface import Surface
 from explorer.spaces.mesh.surface.topology import SurfaceError
 from explorer.spaces.mesh.surface.trace import trace, triangles
-from explorer.work import disk_cache as cache
+from explorer.work.files import disk_cache as cache
 from explorer.work.progress import Cancelled
 from tests.explorer.parts.surfaces import bumpy, cone, disc, great_circle, grid, icosphere, sphere, torus, wrapped
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ from explorer.data.opening import read_file
 from explorer.data.readers import ReadError
 from explorer.data.writers import write_file
 from explorer.declare.elements import chain_element, parse_chain
+from explorer.declare.registry import scan
 from explorer.network.input.inputs import inputs_from
 from explorer.spaces.points.drawing.thumbnail import points_thumbnail
 from explorer.spaces.points.network.fit import fit_points
@@ -37,6 +39,13 @@ CIF = (
     "_atom_site_type_symbol\n_atom_site_fract_x\n_atom_site_fract_y\n_atom_site_fract_z\nNa1 Na 0 0 0\n"
     "Cl1 Cl 0.5 0.5 0.5\n"
 )
+
+
+def packed(size: int, data: bytes, claimed: int | None = None) -> str:
+    """Return the compressed part of a PCD, as text in which each character is a byte."""
+    return (struct.pack("<II", len(data) if claimed is None else claimed, size) + data).decode("latin-1")
+
+
 PCD = (
     "# .PCD v0.7\nVERSION 0.7\nFIELDS x y z i\nSIZE 4 4 4 4\nTYPE F F F F\nCOUNT 1 1 1 1\nWIDTH {n}\nHEIGHT 1\n"
     "POINTS {n}\nDATA {kind}\n"
@@ -101,6 +110,59 @@ def test_clouds_are_read(tmp_path: Path) -> None:
     assert "velocity" in read_file(tmp_path / "c.npz").signals
 
 
+def test_a_compressed_cloud_is_spread_out(tmp_path: Path) -> None:
+    """The bytes of x, y, z and i stand together; zeros and repeated numbers are copies, of what overlaps too."""
+    x = np.array([1.5, -2.0, 0.25], "<f4").tobytes()
+    literal = bytes([len(x) - 1]) + x
+    same = bytes([(7 << 5), 12 - 9, 11])  # y is a copy of the 12 bytes before
+    rest = bytes([0, 0]) + bytes([(7 << 5), 23 - 9, 0])  # one zero, and a run of 23 that copies itself
+    data = literal + same + rest
+    (tmp_path / "a.pcd").write_bytes(
+        PCD.format(n=3, kind="binary_compressed").encode() + struct.pack("<II", len(data), 48) + data
+    )
+    found = read_file(tmp_path / "a.pcd").signals["position"].values
+    assert_allclose(found, [[1.5, 1.5, 0], [-2, -2, 0], [0.25, 0.25, 0]])
+
+
+MM_ROWS = """ATOM 1 N N . GLY A 1 11.104 6.134 -6.504 1.00 1 1
+ATOM 2 C CA A GLY A 1 11.639 6.071 -5.147 0.40 1 1
+ATOM 3 C CA B GLY A 1 11.700 6.300 -5.100 0.60 1 1
+HETATM 4 ZN ZN . ZN B . 10.000 4.500 -7.500 1.00 101 1
+ATOM 5 N N . GLY A 1 99.000 6.134 -6.504 1.00 1 2
+"""
+MM_COLUMNS = (
+    "group_PDB", "id", "type_symbol", "label_atom_id", "label_alt_id", "label_comp_id", "label_asym_id", "label_seq_id",
+    "Cartn_x", "Cartn_y", "Cartn_z", "occupancy", "auth_seq_id", "pdbx_PDB_model_num",
+)  # fmt: skip
+
+
+def test_mmcif_is_read_with_one_place_for_each_residue_of_the_first_model(tmp_path: Path) -> None:
+    head = "data_1ABC\n_entry.id 1ABC\nloop_\n" + "".join(f"_atom_site.{name}\n" for name in MM_COLUMNS)
+    (tmp_path / "a.cif").write_text(head + MM_ROWS + "#\n")
+    sample = read_file(tmp_path / "a.cif")
+    assert sample.signals["number"].values.tolist() == [7, 6, 30]
+    assert_allclose(sample.signals["position"].values[1], [11.7, 6.3, -5.1])
+    assert any("1 atoms left out" in note for note in sample.notes)
+    assert any("first of 2 models" in note for note in sample.notes)
+    (tmp_path / "b.cif").write_text(head + MM_ROWS.replace("11.104", "?"))
+    with pytest.raises(ReadError, match=r"cartn_x of atom 1 is '\?', and no number"):
+        read_file(tmp_path / "b.cif")
+
+
+def test_of_a_residue_that_is_seen_twice_the_likelier_one_is_drawn(tmp_path: Path) -> None:
+    line = "ATOM  {n:5d}  CA {alt}GLY A   1    {x:8.3f}   6.071  -5.147  {share:.2f}  0.00           C\n"
+    cell = "CRYST1    1.000    1.000    1.000  90.00  90.00  90.00 P 1           1\n"
+    rows = [
+        line.format(n=k, alt=alt, x=k, share=share)
+        for k, (alt, share) in enumerate(zip("ABAB ", (0.3, 0.7, 0.3, 0.7, 1)))
+    ]
+    (tmp_path / "a.pdb").write_text(cell + "".join(rows) + "END\n")
+    sample = read_file(tmp_path / "a.pdb")
+    assert sample.signals["position"].values[:, 0].tolist() == [1, 3, 4]
+    assert any("2 atoms left out" in note for note in sample.notes)
+    assert not any("cell" in note for note in sample.notes), "1 × 1 × 1 says that it is no crystal"
+
+
 def test_what_a_scanner_did_not_see_is_left_out(tmp_path: Path) -> None:
     points = np.array([[0, 0, 0, 1], [np.nan, 0, 0, 1], [1, 1, 1, 1]], "<f4")
     (tmp_path / "a.pcd").write_bytes(PCD.format(n=3, kind="binary").encode() + points.tobytes())
@@ -118,7 +180,12 @@ def test_what_a_scanner_did_not_see_is_left_out(tmp_path: Path) -> None:
         ("a.cif", "data_x\n", "cannot read a.cif"),
         ("a.pcd", PCD.format(n=9, kind="binary"), "it is truncated: it claims 9 points"),
         ("a.pcd", PCD.format(n=10_000_000, kind="binary"), "10,000,000 points, and the most is 4,194,304; thin it out"),
-        ("a.pcd", PCD.format(n=2, kind="binary_compressed"), "its data are 'binary_compressed'; save"),
+        ("a.pcd", PCD.format(n=2, kind="binary_packed"), "its data are 'binary_packed'; save"),
+        ("a.pcd", PCD.format(n=2, kind="binary_compressed"), "it is truncated: it claims 0 compressed bytes"),
+        ("a.pcd", PCD.format(n=1, kind="binary_compressed") + packed(16, b"\x03abcd"), "give 4 bytes instead of 16"),
+        ("a.pcd", PCD.format(n=1, kind="binary_compressed") + packed(16, b"\x20\x07"), "refer to what is not there"),
+        ("a.pcd", PCD.format(n=2, kind="binary_compressed") + packed(16, b""), "asks for 32 bytes, and 16 are"),
+        ("a.pcd", PCD.format(n=1, kind="binary_compressed") + packed(16, b"", 9), "it claims 9 compressed bytes and 0"),
         ("a.pcd", PCD.format(n=2, kind="ascii").replace("x y z", "a b c"), "no x, y and z"),
     ],
 )  # fmt: skip
@@ -141,6 +208,16 @@ def test_bad_arrays_are_refused(tmp_path: Path, array: np.ndarray, said: str) ->
     np.savez(tmp_path / "a.npz", points=array)
     with pytest.raises(ReadError, match=said):
         read_file(tmp_path / "a.npz")
+
+
+def test_a_cloud_just_below_what_is_read_is_refused_by_every_network_before_it_runs() -> None:
+    import models
+
+    cloud = points_sample("large", np.random.default_rng(0).normal(size=(1_000_001, 3)))
+    for card in scan(models, "CARD").values():
+        if card.domain == "points":
+            with pytest.raises(ValueError, match=r"has 1,000,001 points, and this network takes at most [0-9,]+; open"):
+                fitted(cloud, card.input)
 
 
 def test_files_that_were_written_are_read_again(tmp_path: Path) -> None:

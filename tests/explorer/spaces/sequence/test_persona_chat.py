@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from explorer.data.finding import find_sample, fitted
-from explorer.data.named_columns import named_columns
+from explorer.data.formats.named_columns import named_columns
 from explorer.data.opening import read_file
 from explorer.data.readers import ReadError
 from explorer.data.samples import Sample

@@ -117,6 +117,33 @@ def test_a_table_as_european_spreadsheets_write_it(tmp_path: Path) -> None:
     assert_array_equal(sample.signals["time"].values.ravel(), [0, 1800, 3600])
 
 
+@pytest.mark.parametrize(
+    ("text", "values", "note"),
+    [
+        ('t,a,Volume\n0,1.5,"80,000"\n1,2,"1,234,567.5"\n2,3,7\n', [80_000, 1_234_567.5, 7], "commas of Volume part"),
+        ('t,a,Volume\n0,1.5,"80,000"\n1,2,"1,25"\n2,3,7\n', [80, 1.25, 7], "decimal commas read as points"),
+        ("t\ta\tVolume\n0\t1.5\t0,500\n1\t2\t2,75\n2\t3\t7\n", [0.5, 2.75, 7], "decimal commas read as points"),
+        ("t;a;Volume\n0;1.5;80,000\n1;2;1,250\n2;3;7\n", [80, 1.25, 7], "decimal commas read as points"),
+        ("t;a;Volume\n0;1.5;1,234,567\n1;2;80,000\n2;3;7\n", [1_234_567, 80_000, 7], "commas of Volume part"),
+    ],
+)
+def test_commas_in_numbers_are_what_all_of_a_column_say(
+    text: str, values: list[float], note: str, tmp_path: Path
+) -> None:
+    sample = read_file(place(tmp_path, "a.csv", text))
+    assert_allclose(sample.x.values[:, 1], values)
+    assert [one for one in sample.notes if "comma" in one] and any(one.startswith(note) for one in sample.notes)
+
+
+@pytest.mark.parametrize("titles", ["Station West;;\n\n", "Station West, 2024\nAll values in kW;;\n"])
+def test_titles_above_a_table_are_left_out_and_told(titles: str, tmp_path: Path) -> None:
+    rows = "Datum;kW;Ort\n1.3.2025;3,25;Bern\n2.3.2025;4;Basel\n"
+    sample = read_file(place(tmp_path, "a.csv", titles + rows))
+    assert sample.channels == ("kW",) and sample.x.values.ravel().tolist() == [3.25, 4]
+    assert any("above the table left out" in note for note in sample.notes)
+    assert not any("above" in note for note in read_file(place(tmp_path, "b.csv", rows)).notes)
+
+
 def test_gaps_are_filled_by_straight_lines_and_counted(tmp_path: Path) -> None:
     sample = read_file(place(tmp_path, "a.csv", "t,a,b\n0,1,\n1,NaN,5\n4,9,NA\n\n5,,7\n"))
     assert_allclose(sample.x.values, np.array([[1, 5], [3, 5], [9, 6.5], [9, 7]]))
@@ -136,7 +163,7 @@ def test_one_step_is_told(tmp_path: Path) -> None:
     [
         ("a.csv", "t,a\n0,1\n1\n", "line 3 has 1 column(s) and line 2 has 2"),
         ("a.csv", "a,b\n0.5,1\n1,2,3\n", "line 3 has 3 column(s)"),
-        ("a.csv", "a\tb\n0,5\t1,5\n", "line 2, column 1 has '0,5', a decimal comma"),
+        ("a.tsv", "a\tb\n80,000\t1.5\n", "line 2, column 1 has '80,000', whose comma may be"),
         ("a.csv", "0.5\n1\nx\n", "line 3, column 1 has 'x' where a number must stand"),
         ("a.csv", "0.5,1\n0.5,inf\n", "line 2, column 2 is infinite"),
         ("a.csv", "a\n1e39\n", "line 2, column 1 is beyond float32"),
@@ -147,13 +174,14 @@ def test_one_step_is_told(tmp_path: Path) -> None:
         ("a.csv", "batch,a\n0,1.5\n1,2\n0,3\n", "line 4 goes on with series 0"),
         ("a.csv", "t,a,b\n0,1,\n1,2,\n", "channel 'b' has no number"),
         ("a.csv", "0.5\n1_000\n", "line 2, column 1 has '1_000'"),
-        ("a.csv", b"a\n0.5\n\xe9\n", "line 3, column 1 is not text in UTF-8 (byte 0xe9)"),
+        ("a.csv", b"a\n0.5\n\xe9\n", "line 3, column 1 has 'é' where a number must stand"),
+        ("a.csv", b"a\n0.5\n\x81\n", "line 3, column 1 is not text in UTF-8 (byte 0x81)"),
         ("a.dat", "a,b\n", "line 1 is a heading"), ("a.dat", "# only\n", "no line of numbers"),
         ("a.dat", "t\n0\n1\n", "no column of values"),
         ("a.txt", b"The caf\xe9 is closed today\n", "line 1, column 8 is not text in UTF-8 (byte 0xe9)"),
         ("a.txt", "One line.\nThe second \u00e9 line".encode() + b"\xc3", "line 2, column 18 is not"),
         ("a.text", b"ab\ncd\x00e\n", "line 2, column 3 holds the control character 0x00"),
-        ("a.text", "Hello".encode("utf-16"), "UTF-16"), ("a.text", "\n", "nothing but"),
+        ("a.text", "Hello".encode("utf-16")[:-1], "UTF-16"), ("a.text", "\n", "nothing but"),
         ("a.fa", ">a\nACGT\nAC-T\n", "line 3, column 3 has '-', which is no letter of DNA"),
         ("a.fa", ">a\nACGE\n", "line 2, column 4 has 'E'"), ("a.fa", "ACGT\n", "line 1 comes before"),
         ("a.fa", ">a\n>b\nACGT\n", "the record that begins in line 1 has no letters"),
@@ -165,7 +193,7 @@ def test_one_step_is_told(tmp_path: Path) -> None:
         ("a.fq", "@a\nACGT\nIIII\n+\n", "line 3 does not begin with '+'"),
         ("a.jsonl", '{"a": 1}\n{"a": }\n', "line 2, column 7 is no JSON"),
         ("a.jsonl", '{"a": 1}\n[1]\n', "line 2 holds a list"),
-        ("a.jsonl", '{"a": 1}\n{"a": "x"}\n', "line 2 has a str at 'a'"),
+        ("a.jsonl", '{"a": 1}\n{"a": "x"}\n', "line 2 has a text at 'a'"),
         ("a.jsonl", '{"a": [1, 2], "b": [1]}\n', "line 1 has lists of 1 and of 2 numbers"),
         ("a.jsonl", '{"x": [[1, 2], [3]]}\n', "line 1 has rows of 1 and of 2 numbers at 'x'"),
         ("a.jsonl", '{"x": [1]}\n{"y": [1]}\n', "line 2 has other channels"),
@@ -173,7 +201,8 @@ def test_one_step_is_told(tmp_path: Path) -> None:
         ("a.jsonl", '{"a": 1e999}\n', "line 1 has an infinite number"), ("a.jsonl", "\n \n", "no line"),
         ("a.jsonl", '{"t": 1, "a": 1}\n{"a": 1}\n', "line 2 has no number for its time"),
         ("a.jsonl", "[" * 100_000, "line 1 is no plain JSON"), ("a.jsonl", '{"a": null}\n', "has no number"),
-        ("a.jsonl", '{"x": [true]}\n', "line 1 has a bool"), ("a.jsonl", '{"x": [1]}\n{"x": 2}\n', "line 2 has a int"),
+        ("a.jsonl", '{"x": [true]}\n', "line 1 has true or false"),
+        ("a.jsonl", '{"x": [1]}\n{"x": 2}\n', "line 2 has a number"),
     ],
 )  # fmt: skip
 def test_bad_files_are_refused_with_the_place(name: str, content: str | bytes, says: str, tmp_path: Path) -> None:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import copy
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
 
-from explorer.declare.elements import NoAction, chain, chain_element, inverse_steps, parse_chain
+from explorer.app.answering.engine import LocalEngine
+from explorer.declare.elements import NoAction, chain, chain_element, inverse_steps, parse_chain, transforms
+from explorer.declare.registry import scan
 from explorer.declare.symmetries import Situation, find_symmetry
 from explorer.declare.types.field_text import parse_field
 from explorer.declare.types.fields import FieldType
@@ -18,6 +21,7 @@ from explorer.network.input.inputs import Inputs
 from explorer.spaces.volume.cube import cube_group
 from explorer.spaces.volume.elements.cube_map import CubeMap, linear
 from explorer.spaces.volume.fields import VOLUME
+from explorer.state.state import State
 
 OH = cube_group("Oh")
 FIELDS = [
@@ -178,3 +182,25 @@ def test_quarter_turns_are_about_their_axis() -> None:
         (step,) = parse_chain(f"quarter-turn:1,{name}")
         made = chain_element((step,))
         assert made == element(OH.labels.index(f"{name}90")), axis
+
+
+def test_the_nearest_turns_of_the_cube_permute_voxels() -> None:
+    transform = transforms()["rotate-volume"]
+    assert transform.near is not None
+    found = transform.near(85.0, 4.0, 2.0)
+    turns = [transform.element(*values) for values in found]
+    assert found[0] == (90.0, 0.0, 0.0) and len(set(turns)) == 23
+    assert all(turn.exact(VOLUME, (1, 1, 8, 8, 8)) and not turn.identity for turn in turns)
+    assert not transform.element(85.0, 4.0, 2.0).exact(VOLUME, (1, 1, 8, 8, 8))
+
+
+def test_the_nearest_exact_element_of_a_turned_volume() -> None:
+    import models
+
+    engine = LocalEngine(scan(models, "CARD"))
+    state = State(model="plain-cnn-3d", sample="corner-3d", steps=parse_chain("rotate-volume:3,-84,5"))
+    assert engine.nearest_exact(state) == parse_chain("rotate-volume:0,-90,0")
+    both = replace(state, steps=parse_chain("shift3d:2,0,0+rotate-volume:66,73,64"))
+    found = engine.nearest_exact(both)
+    assert found is not None and [step.name for step in found] == ["shift3d", "rotate-volume"]
+    assert found[0].values[0] == 2.0 and np.abs(np.array(found[1].values) - 120 / 3**0.5).max() < 1e-6

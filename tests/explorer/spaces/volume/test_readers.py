@@ -55,7 +55,7 @@ def test_the_first_of_several_volumes_is_read(tmp_path: Path) -> None:
     assert "first of 2 volumes" in sample.notes[0]
 
 
-@pytest.mark.parametrize("name", ["v.npy", "v.npz", "plain.tif", "packed.tif", "imagej.tif"])
+@pytest.mark.parametrize("name", ["v.npy", "v.npz", "plain.tif", "packed.tif", "imagej.tif", "unsaid.tif"])
 def test_stacks_and_arrays_of_three_long_axes_are_volumes(tmp_path: Path, name: str) -> None:
     path = tmp_path / name
     match name:
@@ -67,6 +67,8 @@ def test_stacks_and_arrays_of_three_long_axes_are_volumes(tmp_path: Path, name: 
             tifffile.imwrite(path, VOLUME)
         case "packed.tif":
             tifffile.imwrite(path, VOLUME, compression="zlib")
+        case "unsaid.tif":  # to ImageJ slices that nobody calls so are channels
+            tifffile.imwrite(path, VOLUME.astype(np.float32), imagej=True)
         case _:
             tifffile.imwrite(path, VOLUME, imagej=True, metadata={"axes": "ZYX"})
     sample = read_file(path)

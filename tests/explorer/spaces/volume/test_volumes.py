@@ -53,6 +53,11 @@ def test_volumes_are_fitted_to_networks() -> None:
     fitted = fit_volume(sample, (2, 13, 13, 13))
     assert fitted.x.values.shape == (2, 13, 13, 13)
     assert fitted.notes == ("grey repeated in 2 channels", "25×25×25 voxels resampled to 13×13×13")
+    both = fit_volume(fitted, (1, None, None, None))
+    assert both.x.values.shape == (1, 13, 13, 13) and both.notes[-1] == "the mean of its channels"
+    np.testing.assert_allclose(both.x.values[0], fitted.x.values.mean(0))
+    with pytest.raises(ValueError, match="has 2 channels and this network takes 3"):
+        fit_volume(fitted, (3, None, None, None))
     with pytest.raises(ValueError, match="lies on a grid, and this network takes a volume"):
         fit_volume(find_sample("digit-3"), (1, None, None, None))
 

@@ -22,7 +22,7 @@ from models.graphs.structure.spectral import (
     spectrum,
 )
 from tests.models.graphs.message_passing.test_gcn import TOLERANCE, error, graph
-from tests.other_processor import pretend
+from tests.processors.other_processor import pretend
 
 CARDS = {card.name: card for card in CARD}
 

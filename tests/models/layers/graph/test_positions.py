@@ -28,7 +28,7 @@ from models.layers.graph.positions import (
 )
 from models.layers.graph.structure import normalised_laplacian, random_walk
 from tests.models.graphs.relabelling import Signals, relabelled
-from tests.other_processor import pretend
+from tests.processors.other_processor import pretend
 
 K = 8
 

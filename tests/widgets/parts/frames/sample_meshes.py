@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from widgets.mesh.drawing.glyphs import field_glyphs, frame_glyphs, vertex_normals
-from widgets.mesh.drawing.look import Marks, MeshLook, Path, Text
+from widgets.spaces.mesh.drawing.glyphs import field_glyphs, frame_glyphs, vertex_normals
+from widgets.spaces.mesh.drawing.look import Marks, MeshLook, Path, Text
 
 Array = NDArray[np.float64]
 Mesh = tuple[Array, NDArray[np.int64]]

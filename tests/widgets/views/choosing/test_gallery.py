@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from PySide6.QtCore import QRectF, Qt
-from PySide6.QtGui import QFont, QImage, QPainter
+from PySide6.QtGui import QFont, QFontMetricsF, QImage, QPainter
 from PySide6.QtTest import QTest
 
 from explorer.state.catalogue import Catalogue, SampleInfo
@@ -16,7 +16,7 @@ from widgets.base.settings import open_settings
 from widgets.views.choosing.cards import COUNT, IMAGE, INFO
 from widgets.views.choosing.filters import Favourites
 from widgets.views.choosing.gallery import GalleryView
-from widgets.views.choosing.model_card import paint_lines
+from widgets.views.choosing.model_card import fitted, paint_lines
 from widgets.views.choosing.pictures import FOLDER, SIZE, THEMES, thumbnail
 
 ODD = odd_frames()
@@ -368,3 +368,11 @@ def test_networks_of_ones_own_are_listed_and_asked_about(view, tmp_path):
         assert asked == [f"{file}:Net"] and not wishes, "the window asks before it runs"
     finally:
         open_settings().remove("recent_models")
+
+
+def test_a_long_name_of_a_kind_of_data_is_written_smaller_not_cut(qtbot):
+    font = QFont()
+    font.setPointSizeF(10)
+    assert fitted(font, "Binary trees", 200) == font
+    narrow = fitted(font, "Honeycombs of many cells", 40)
+    assert narrow.pointSizeF() < 10 and QFontMetricsF(narrow).horizontalAdvance("Honeycombs") <= 42

@@ -157,6 +157,16 @@ def test_a_field_type_is_corrected(view):
     assert view.sentence.isHidden()
 
 
+@pytest.mark.parametrize(("kind", "offered"), [("grid", "grid regular(D4) /2"), ("graph", "edge scalar")])
+def test_fields_of_the_space_that_is_looked_at_are_suggested(view, kind, offered):
+    frame = make_frame()
+    view.set_frame(replace(frame, squares=tuple(replace(square, kind=kind, part=None) for square in frame.squares)))
+    editor = edit(view, "block.conv", "")
+    texts = [editor.itemText(k) for k in range(editor.count())]
+    assert offered in texts and texts[-1] == "invariant"
+    assert all(text.startswith(("grid", "point")) is (kind == "grid") for text in texts[:-1])
+
+
 def test_a_wrong_field_type_is_explained_and_not_lost(view):
     view.set_frame(make_frame())
     wishes = gather(view)
@@ -195,6 +205,20 @@ def test_columns_fit_the_width(qtbot, width):
     seen = [c for c in range(len(COLUMNS)) if not view.tree.isColumnHidden(c)]
     assert seen[0] == NAME and (width < 200 or ERROR in seen)
     assert sum(view.tree.columnWidth(c) for c in seen) <= max(width, 120)
+
+
+@pytest.mark.parametrize("depth", [1, 3, 6])
+def test_nested_names_have_room(qtbot, depth):
+    view = opened(qtbot, LayersView(), 230, 300)
+    frame = make_frame()
+    square = frame.squares[0]
+    above = ".".join("encoder" for _ in range(depth - 1))
+    layers = tuple(replace(one, name=f"{above}.{one.name}".lstrip(".")) for one in square.layers)
+    named = replace(square, layers=layers, layer=layers[0], measures={}, figures=None)
+    view.set_frame(replace(frame, squares=(named,)))
+    room = view.tree.columnWidth(NAME) - view.model.deepest * view.tree.indentation()
+    assert view.model.deepest >= depth
+    assert room >= view.fontMetrics().horizontalAdvance("x") * 7
 
 
 @pytest.mark.parametrize("name", ODD)

@@ -116,6 +116,17 @@ def test_the_whole_sentence_and_every_guilty_layer_can_be_reached(
     assert copied.startswith("Broken by weak and strong — ") and copied.splitlines()[1].startswith("strong · cumul")
 
 
+def test_of_two_networks_a_narrow_window_says_both_verdicts(qtbot: QtBot, open_window: Open) -> None:
+    window = open_window(State("faulty", compare="fine", device="cpu", steps=parse_chain("rotate:90")))
+    settle(qtbot, window, measured=True)
+    window.resize(1024, 700)
+    line = window.diagnosis.text
+    qtbot.waitUntil(lambda: line.text() == "faulty: broken   ·   fine: holds", timeout=LONGEST_MS)
+    assert "Broken by" in line.toolTip() and "Holds at every layer" in line.toolTip()
+    window.resize(2400, 900)
+    qtbot.waitUntil(lambda: line.text() == line.toolTip(), timeout=LONGEST_MS)
+
+
 def test_layers_without_a_known_effect_come_last(qtbot: QtBot, open_window: Open) -> None:
     window = open_window(State("faulty", device="cpu", steps=parse_chain("rotate:90")))
     settle(qtbot, window, measured=True)

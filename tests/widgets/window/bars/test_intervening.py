@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint, Qt, QUrl
-from PySide6.QtWidgets import QApplication, QInputDialog, QMenu
+from PySide6.QtWidgets import QApplication, QInputDialog, QLabel, QMenu
 from pytestqt.qtbot import QtBot
 
 import main
@@ -202,6 +202,9 @@ def test_a_symmetric_version_is_tried_from_the_source_and_used(qtbot: QtBot, sho
     qtbot.waitUntil(lambda: bool(found.outcomes), timeout=3 * LONGEST_MS)
     assert found.outcomes[0].mended
     assert not found.outcomes[-1].mended
+    QApplication.processEvents()
+    cut = [one.text() for one in found.findChildren(QLabel) if one.height() < one.heightForWidth(one.width())]
+    assert not cut
     text = "conv2:symmetrise=weights,C4"
     assert text in found.buttons
     qtbot.mouseClick(found.buttons[text], Qt.MouseButton.LeftButton, pos=QPoint(5, 5))

@@ -1,4 +1,4 @@
-"""docs/keys.md has every shortcut of the window, and no key that does nothing."""
+"""resources/keys.md has every shortcut of the window, and no key that does nothing."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.widgets.parts.frames.fake_engine import FakeEngine
 from widgets.window.bars.palette import actions_of
 from widgets.window.main_window import MainWindow
 
-PAGE = Path(__file__).resolve().parents[4] / "docs" / "keys.md"
+PAGE = Path(__file__).resolve().parents[4] / "resources" / "keys.md"
 
 
 def documented() -> set[str]:

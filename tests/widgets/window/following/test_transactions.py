@@ -8,6 +8,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 from torch import Tensor, nn
 
+import main
 from explorer.app.answering.engine import LocalEngine
 from explorer.declare.elements import parse_chain
 from explorer.square.frame import Failure
@@ -31,7 +32,7 @@ FAILING = {c.name: c for c in (card("raising", Raising), card("unbuildable", unb
 
 @pytest.fixture
 def start() -> Callable[[], LocalEngine]:
-    return lambda: LocalEngine(CARDS | FAILING)
+    return lambda: LocalEngine(CARDS | FAILING | {"gcn": main.cards()["gcn"]})
 
 
 def message(window: MainWindow) -> str:
@@ -57,6 +58,17 @@ def test_what_cannot_be_opened_leaves_everything_as_it_was(qtbot: QtBot, open_wi
     assert window.controller.frame.squares[0].model == "faulty"
 
 
+def test_why_nothing_was_opened_stays_when_its_orbit_fails_as_well(qtbot: QtBot, open_window: Open) -> None:
+    window = open_window(State("fine", device="cpu", steps=parse_chain("rotate:90")))
+    c = window.controller
+    c.set_model("raising")
+    failed = c.state
+    c.take(Failure(failed, "the planted failure"))
+    c.take(Failure(failed, "the planted failure", where="orbit"))  # was on its way when the window went back
+    settle(qtbot, window, measured=True)
+    assert c.state.model == "fine" and message(window) == "the planted failure"
+
+
 def test_a_failure_that_comes_late_takes_back_nothing_that_was_asked_for_since(qtbot: QtBot, open_window: Open) -> None:
     window = open_window(State("fine", device="cpu", steps=parse_chain("rotate:90")))
     c = window.controller
@@ -78,6 +90,11 @@ def test_a_failure_that_comes_late_takes_back_nothing_that_was_asked_for_since(q
             "permute acts on a graph or a set or a mesh or a cloud of points, and fine lives on an image: "
             "it is left out.",
         ),
+        (State("fine", node=3), "places of 'digit-3' have no numbers: leave out --node and --step; none is selected."),
+        (
+            State("gcn", sample="karate", node=99, other=2),
+            "'karate' has 34 places, 0 to 33, and --node or --step says 99; none is selected.",
+        ),
         (State("fine", sample="karate"), "'karate' lies on a graph, and fine takes an image: digit-3 is shown."),
     ],
 )
@@ -88,4 +105,7 @@ def test_what_a_start_asks_for_and_cannot_be_shown_is_said(
     assert sentence in message(window)
     settle(qtbot, window, measured=True)
     assert sentence in message(window)  # until it is read
-    assert not window.controller.can_undo and window.controller.state.layer == ""
+    assert not window.controller.can_undo
+    assert (window.controller.state.layer, window.controller.state.node, window.controller.state.other) == ("",) + 2 * (
+        None,
+    )

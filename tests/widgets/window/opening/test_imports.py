@@ -15,6 +15,7 @@ from explorer.data.finding import find_sample
 from explorer.state.session import load_session, save_session
 from explorer.state.state import State
 from tests.widgets.parts.driving.windows import LONGEST_MS, Open, settle
+from tests.widgets.window.opening.test_kinds import dropped
 from widgets.window.main_window import MainWindow
 from widgets.window.opening.import_page import ImportPage
 
@@ -47,6 +48,32 @@ def the_page(qtbot: QtBot, window: MainWindow) -> ImportPage:
 
 def answered(qtbot: QtBot, page: ImportPage) -> None:
     qtbot.waitUntil(page.go.isEnabled, timeout=LONGEST_MS)
+
+
+def test_the_page_says_that_it_reads_until_there_is_something_to_show(
+    qtbot: QtBot, open_window: Open, tmp_path: Path
+) -> None:
+    page = ImportPage(open_window(State("d4-cnn", device="cpu")), str(weeks(tmp_path)), False)
+    page.open()
+    assert "Reading" in page.heading.text() and "weeks.csv" in page.heading.text()
+    assert page.heading.isVisible() and not page.go.isEnabled()
+    assert not any(part.isVisible() for part in (page.ways_title, page.table, page.picture)), (
+        "frames with nothing in them"
+    )
+    page.close()
+
+
+@pytest.mark.slow
+def test_two_files_dropped_at_once_are_opened_one_after_the_other(
+    qtbot: QtBot, open_window: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    window = open_window(State("geodesic-cnn", device="cpu"))
+    (tmp_path / "walk.csv").write_text("t,a\n" + "".join(f"{k},{k % 5}\n" for k in range(60)))
+    dropped(window, photo(tmp_path), monkeypatch)
+    dropped(window, tmp_path / "walk.csv", monkeypatch)
+    opened(qtbot, window, str(tmp_path / "walk.csv"))
+    assert window.controller.frame is not None and window.controller.frame.squares[0].domain == "sequence"
+    assert window.infobar.text.text().startswith("walk.csv is a sequence")
 
 
 def opened(qtbot: QtBot, window: MainWindow, text: str) -> None:

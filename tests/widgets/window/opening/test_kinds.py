@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -106,6 +107,20 @@ def test_what_the_model_does_not_take_brings_one_that_does(
     assert window.controller.state.sample == str(path), "the first of its kind refuses a text: it is DNA that it reads"
     said = window.infobar.text.text() if window.infobar.isVisible() else ""
     assert "cannot take" in said and window.controller.info.title in said
+
+
+@pytest.mark.slow
+def test_a_cloud_of_points_in_a_ply_is_no_mesh_though_one_is_shown(
+    qtbot: QtBot, open_window: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = [f"{math.sin(k):.4f} {math.cos(3 * k):.4f} {k / 60:.4f}" for k in range(60)]
+    axes = [f"property float {axis}" for axis in "xyz"]
+    head = ["ply", "format ascii 1.0", "element vertex 60", *axes, "element face 0", "end_header"]
+    path = tmp_path / "scan.ply"
+    path.write_text("\n".join([*head, *rows, ""]))
+    window = open_window(State("geodesic-cnn", device="cpu"))
+    opened(qtbot, window, path, dropped, monkeypatch)
+    assert window.controller.frame is not None and window.controller.frame.squares[0].domain == "points"
 
 
 @pytest.mark.slow

@@ -138,7 +138,7 @@ def test_charts_and_meshes_are_imported_when_their_view_is_made() -> None:
     code = (
         "import sys, widgets.window.app; assert not {'pyqtgraph', 'pyvista', 'torch'} & set(sys.modules)\n"
         "from widgets.window.room.finding import view_specs; specs = {s.name: s for s in view_specs()}\n"
-        "late = ['widgets.views.charts.errors', 'widgets.mesh.views.surface', 'pyvista']\n"
+        "late = ['widgets.views.charts.errors', 'widgets.spaces.mesh.views.surface', 'pyvista']\n"
         "assert not [m for m in late if m in sys.modules]\n"
         "from PySide6.QtWidgets import QApplication; app = QApplication([])\n"
         "view = specs['errors'].make(); assert type(view).__name__ == 'ErrorsView', view\n"

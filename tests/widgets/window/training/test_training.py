@@ -7,25 +7,31 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, QPointF, Qt
+from PySide6.QtGui import QMouseEvent
+from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 from torch import nn
 
 from explorer.app.answering.engine import LocalEngine
 from explorer.declare.states.model_name import LIVE
 from explorer.state.state import State
-from explorer.work.places import ROOT
+from explorer.work.files.places import ROOT
 from explorer.work.training.course import Course
 from explorer.work.training.losses import CLASSES
 from tests.explorer.parts.small_cards import CARDS, card, symmetric_net
 from tests.widgets.parts.driving.windows import LONGEST_MS, Open, settle
 from widgets.base.look import theme
+from widgets.figures.export import export_view
+from widgets.figures.numbers import export_numbers
 from widgets.window.main_window import MainWindow
-from widgets.window.training.curves import ErrorChart
+from widgets.window.training.curves import FAINT, ErrorChart
 from widgets.window.training.page import TrainPage
-from widgets.window.training.run import Run, Series
+from widgets.window.training.panels import ErrorPanel, LossPanel
+from widgets.window.training.run import Run, Series, Told
 
 # the program with the cards of this file
 PROGRAM = """
@@ -122,7 +128,7 @@ def test_a_training_is_drawn_and_its_weights_are_shown(qtbot: QtBot, page: Train
     run = page.runs[0]
     page.draw()
     assert run.told.step == 16 and list(run.told.losses["loss"].x) == list(range(1, 17))
-    assert "upright error 0.25" in page.status.text() and page.chart.drawn[0][0] == "1 fine"
+    assert "upright error 0.25" in page.status.text() and page.losses.chart.drawn[0][0] == "1 fine"
     assert set(run.told.figures) == {"accuracy"} and "4" in run.told.errors
     settle(qtbot, window)
     state = window.controller.state
@@ -172,13 +178,16 @@ def test_pause_step_and_back(qtbot: QtBot, page: TrainPage) -> None:
     click(qtbot, page.one)
     qtbot.waitUntil(lambda: run.told.step == step + 1, timeout=LONGEST_MS)
     assert run.told.kept[0] == 0
-    loss = float(run.told.losses["loss"].y[0])
+    losses = run.told.losses["loss"]
+    loss, known = float(losses.y[0]), len(losses)
     run.back(0)
     qtbot.waitUntil(lambda: run.told.step == 0, timeout=LONGEST_MS)
-    assert len(run.told.losses["loss"]) == 0
+    assert len(losses) == known > 1, "what followed can be gone forward to"
+    assert run.told.epoch == 0 and "loss" not in run.progress()
     click(qtbot, page.one)
     qtbot.waitUntil(lambda: run.told.step == 1, timeout=LONGEST_MS)
-    assert float(run.told.losses["loss"].y[0]) == loss  # the same step again, to the bit
+    assert len(losses) == 1 and max(run.told.kept) <= 1, "it goes on in another way"
+    assert float(losses.y[0]) == loss  # the same step again, to the bit
     click(qtbot, page.play)
     qtbot.waitUntil(lambda: run.told.step > 20, timeout=LONGEST_MS)
     page.loss.setCurrentIndex(page.loss.findData("squared error"))
@@ -190,6 +199,38 @@ def test_pause_step_and_back(qtbot: QtBot, page: TrainPage) -> None:
     click(qtbot, page.finish)  # written, although it was not over
     qtbot.waitUntil(lambda: bool(run.results), timeout=LONGEST_MS)
     assert run.wanted.path.exists() and run.results == {"upright_error": 0.25}
+
+
+@pytest.mark.slow
+def test_a_training_goes_back_with_the_line_in_the_chart(qtbot: QtBot, page: TrainPage) -> None:
+    run = begun(qtbot, page)
+    qtbot.waitUntil(lambda: len(run.told.kept) > 3, timeout=LONGEST_MS)
+    step = standing(qtbot, page, run)
+    page.draw()
+    chart, kept = page.losses.chart, run.told.kept
+    assert chart.now.isVisible() and chart.now.value() == step
+    goal = kept[len(kept) // 2]
+    middle = chart.plotted.center().y()
+
+    def mouse(kind: QEvent.Type, x: float) -> None:
+        button = Qt.MouseButton.NoButton if kind == QEvent.Type.MouseMove else Qt.MouseButton.LeftButton
+        held = Qt.MouseButton.NoButton if kind == QEvent.Type.MouseButtonRelease else Qt.MouseButton.LeftButton
+        place = QPointF(x, middle)
+        on = chart.viewport()
+        event = QMouseEvent(kind, place, on.mapToGlobal(place), button, held, Qt.KeyboardModifier.NoModifier)
+        QApplication.sendEvent(on, event)
+
+    start, end = chart.at(step, 0).x(), chart.at(goal, 0).x()
+    mouse(QEvent.Type.MouseButtonPress, start)
+    for share in np.linspace(0, 1, 30):
+        mouse(QEvent.Type.MouseMove, start + share * (end - start))
+    mouse(QEvent.Type.MouseButtonRelease, end)
+    qtbot.waitUntil(lambda: run.told.step == goal, timeout=LONGEST_MS)
+    page.draw()
+    assert chart.now.value() == goal and run.told.paused
+    faint = [line for line in chart.lines if len(line.getData()[0]) and line.opts["pen"].color().alpha() == FAINT]
+    (after,) = faint
+    assert after.getData()[0][0] == goal and after.getData()[0][-1] == step
 
 
 @pytest.mark.slow
@@ -231,10 +272,20 @@ def test_networks_are_trained_side_by_side(qtbot: QtBot, page: TrainPage, tmp_pa
     assert [run.info.name for run in page.runs] == ["fine", "other"] and page.run is page.runs[0]
     qtbot.waitUntil(lambda: all(len(run.told.errors.get("4", ())) >= 1 for run in page.runs), timeout=LONGEST_MS)
     page.draw()
-    assert page.tabs.currentIndex() == 1 and sum(chart.isVisible() for chart in page.errors) == 2
-    assert page.errors[0].box.whole == page.errors[1].box.whole
+    assert page.tabs.currentIndex() == 1 and sum(chart.isVisible() for chart in page.errors.charts) == 2
+    assert page.errors.charts[0].box.whole == page.errors.charts[1].box.whole
     page.tabs.setCurrentIndex(0)
-    qtbot.waitUntil(lambda: {name for name, _, _ in page.chart.drawn} == {"1 fine", "2 other"}, timeout=LONGEST_MS)
+    qtbot.waitUntil(
+        lambda: {name for name, _, _ in page.losses.chart.drawn} == {"1 fine", "2 other"}, timeout=LONGEST_MS
+    )
+
+
+def test_the_settings_can_be_folded_away_beside_a_small_window(qtbot: QtBot, page: TrainPage) -> None:
+    before, fold = page.width(), page.fold
+    click(qtbot, fold)
+    assert not page.settings.isVisible() and page.play.isVisible() and page.width() < before - 300
+    click(qtbot, fold)
+    assert page.settings.isVisible() and page.width() == before
 
 
 def test_a_loss_that_hardly_falls_is_drawn(qtbot: QtBot, page: TrainPage) -> None:
@@ -242,10 +293,11 @@ def test_a_loss_that_hardly_falls_is_drawn(qtbot: QtBot, page: TrainPage) -> Non
     points = Series()
     for step in range(20):
         points.add(step, 0.9 - 0.002 * step)
-    page.chart.show_curves([("loss", points, "#000000")], 20)
-    page.chart.grab()
+    page.losses.chart.show_curves([("loss", points, "#000000")], 20)
+    page.losses.chart.grab()
     labels = [
-        page.chart.left.tickStrings(values, 1.0, 1.0) for _, values in page.chart.left.tickValues(-0.07, -0.04, 200)
+        page.losses.chart.left.tickStrings(values, 1.0, 1.0)
+        for _, values in page.losses.chart.left.tickValues(-0.07, -0.04, 200)
     ]
     assert len(set(labels[0])) == len(labels[0]) >= 2
 
@@ -255,7 +307,7 @@ def test_errors_of_rounding_do_not_fill_the_chart_and_one_point_is_seen(qtbot: Q
     qtbot.addWidget(chart)
     chart.resize(500, 300)
     chart.show()
-    run = SimpleNamespace(name="1 d4-cnn", number=1, told=SimpleNamespace(errors={}, transform="rotate:90", step=40))
+    run = SimpleNamespace(name="1 d4-cnn", number=1, told=Told(transform="rotate:90", step=40))
     for k, name in enumerate(("lift", "conv2", "head")):
         run.told.errors[name] = Series()
         run.told.errors[name].add(0, (k + 1) * 1e-7)
@@ -268,3 +320,45 @@ def test_errors_of_rounding_do_not_fill_the_chart_and_one_point_is_seen(qtbot: Q
     point = chart.at(0, -7.0).toPoint()
     colours = {before.pixelColor(point.x() + dx, point.y() + dy).name() for dx in (-1, 0, 1) for dy in (-1, 0, 1)}
     assert len(colours - {theme.current().plot, theme.current().line}) > 0, "a point alone is a dot"
+
+
+@pytest.fixture
+def told() -> Run:
+    """Return what a training has told, without its process."""
+    found = Told(step=4, transform="rotate:90", losses={"loss": Series(), "KL": Series()}, errors={"conv": Series()})
+    for step in range(1, 5):
+        found.losses["loss"].add(step, 1 / step)
+        found.losses["KL"].add(step, 0.5)
+        found.errors["conv"].add(step, 0.125 * step)
+    wanted = SimpleNamespace(seed=3, rate=0.5)
+    process = SimpleNamespace(running=False)
+    made = SimpleNamespace(name="1 vae", number=1, told=found, wanted=wanted, process=process)
+    return made  # type: ignore[return-value]
+
+
+def test_curves_are_saved_as_figures_and_as_numbers(qtbot: QtBot, told: Run, tmp_path: Path) -> None:
+    parent = QWidget()
+    qtbot.addWidget(parent)
+    for panel, name, last in ((LossPanel(parent), "1 vae, loss", 0.25), (ErrorPanel(parent), "1 vae, conv", 0.5)):
+        panel.resize(500, 300)
+        panel.show_runs([told], told)
+        for ending in ("png", "svg", "pdf"):
+            export_view(panel, tmp_path / f"curves.{ending}")
+        text = (tmp_path / "curves.svg").read_text("utf-8")
+        assert "1 vae" in text and "seed 3" in text and "each step" not in text, "without the controls"
+        assert (tmp_path / "curves.png").stat().st_size > 3000 and (tmp_path / "curves.pdf").read_bytes()[:4] == b"%PDF"
+        export_numbers(panel, tmp_path / "curves.npz")
+        with np.load(tmp_path / "curves.npz") as arrays:
+            assert arrays[name][-1] == last and arrays[f"{name}, step"].tolist() == [1, 2, 3, 4]
+        assert set(panel.numbers()) == {name, f"{name}, step"}
+
+
+def test_the_page_offers_its_curves_for_export(qtbot: QtBot, page: TrainPage, told: Run) -> None:
+    files = window_of(page).files
+    assert not page.export.isEnabled(), "there are none yet"
+    page.runs.append(told)
+    page.draw()
+    click(qtbot, page.export)
+    assert files.figure_page is not None and files.figure_page.view is page.losses
+    files.figure_page.close()
+    page.runs.clear()

@@ -96,5 +96,6 @@ def test_f1_is_about_the_panel_with_the_focus(qtbot: QtBot, open_window: Open) -
     assert page is not None
     text = page.toPlainText()
     assert "Where the square stops commuting" in text and meaning("local") in text
+    assert "Mouse and keys" in text and "put it on the stage; Left and Right go on from there" in text
     assert page.document().resource(int(QTextDocument.ResourceType.ImageResource), "panel:now") is not None
     dialog.close()

@@ -266,7 +266,7 @@ def _cost(matrix: Any) -> float:
 
 
 def suns(matrix: Any, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Return to which merged node each node goes: a sun, no two of which are neighbours, and the planets round it."""
+    """Return the merged node of each node: suns, no two of them neighbours, absorb the planets round them."""
     n, starts = matrix.shape[0], matrix.indptr[:-1]
     neighbour = matrix.indices
     # hubs become suns more easily: their many leaves then go in one step

@@ -100,7 +100,7 @@ class PairMatrix(ABC):
         """
 
     def advance(self, head: int, rows: Range, columns: Range, level: int, pool: Pool) -> bool:
-        """Do a few milliseconds of what a tile needs first; return whether the tile can be made at once now."""
+        """Prepare a tile for a few milliseconds; return whether it can now be made at once."""
         return True
 
     def advance_sums(self, head: int) -> bool:
@@ -299,7 +299,7 @@ class EdgePattern:
 
     @cached_property
     def mirrored(self) -> NDArray[np.int64]:
-        """For each entry the index of the one at (column, row), or -1."""
+        """Return for each entry the index of the one at (column, row), or -1."""
         wanted = self.columns * np.int64(self.n) + self.rows
         found = np.minimum(np.searchsorted(self.keys, wanted), max(0, len(self.keys) - 1))
         return np.where(self.keys[found] == wanted, found, -1) if len(self.keys) else found

@@ -48,7 +48,7 @@ def _scales(name: str, situation: Situation) -> list[tuple[str, Element]]:
 
 
 def _family(group: str, title: str) -> Symmetry:
-    return Symmetry(f"{group} on points", title, DOMAINS, group, _motions, trials=((group, title),))
+    return Symmetry(f"{group} on points", title, DOMAINS, group, _motions, mixes=True, trials=((group, title),))
 
 
 SYMMETRY = (
@@ -56,7 +56,8 @@ SYMMETRY = (
     _family("O3", "Rotations and mirrors of space"),
     _family("SE3", "Rotations and shifts of space"),
     _family("E3", "Rotations, shifts and mirrors of space"),
-    Symmetry("shifts of points", "Shifts of space", DOMAINS, "R3", _shifts, trials=(("R3", "Shifts of space"),)),
+    Symmetry("shifts of points", "Shifts of space", DOMAINS, "R3", _shifts, mixes=True,
+             trials=(("R3", "Shifts of space"),)),
     Symmetry("similarity", "Changes of scale", DOMAINS, "similarity", _scales,
              trials=(("similarity", "Changes of scale"),)),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Symmetries of sequences: delays with padding, reading backwards, the other strand of DNA."""
+"""Symmetries of sequences: delays with padding or round the end, reading backwards, the other strand of DNA."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ def _shifts(name: str, situation: Situation) -> list[tuple[str, Element]]:
     apart = apart if 2 * apart <= steps else 1
     far = max(1, steps // (2 * apart))
     drawn = [apart * s for s in (1, 2, *map(int, situation.rng.integers(1, far + 1, max(1, situation.count - 2))))]
-    return [(f"+{s} steps", TimeMap(shift=float(s))) for s in dict.fromkeys(drawn) if s < steps]
+    boundary = "circular" if name == "circular-shift" else "zero"
+    return [(f"+{s} steps", TimeMap(shift=float(s), boundary=boundary)) for s in dict.fromkeys(drawn) if s < steps]
 
 
 def _backwards(name: str, situation: Situation) -> list[tuple[str, Element]]:
@@ -23,6 +24,11 @@ def _backwards(name: str, situation: Situation) -> list[tuple[str, Element]]:
 SYMMETRY = (
     Symmetry(
         "shift", "whole delays with zero padding", ("sequence",), r"shift", _shifts, trials=(("shift", "Delays"),),
+        nearby=("circular-shift",),
+    ),
+    Symmetry(
+        "circular-shift", "whole delays that bring the end round to the front", ("sequence",), r"circular-shift",
+        _shifts, trials=(("circular-shift", "Delays round the end"),),
     ),
     Symmetry(
         "reversal", "reading backwards", ("sequence",), r"reversal", _backwards,

@@ -48,6 +48,33 @@ def test_an_answer_is_that_of_this_process(
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system does not fork")
+@pytest.mark.parametrize("how", ["os.fork(); return x", "if os.fork() == 0: sys.exit(3)\n        return x"])
+def test_a_network_that_forks_is_answered_once(capsys: pytest.CaptureFixture[str], tmp_path: Path, how: str) -> None:
+    told = check(capsys, tmp_path, how)
+    assert (
+        told.code == 0
+        and told.err == ""
+        and told.out.count("holds") == check(capsys, tmp_path, FINE).out.count("holds")
+    )
+
+
+@pytest.mark.slow
+def test_a_question_of_the_network_is_a_line_of_its_own(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    told = check(capsys, tmp_path, "input('How many? ')")
+    assert told.err.startswith("How many? \nequiscope: layer trap raised EOFError")
+
+
+@pytest.mark.slow
+def test_what_python_ignores_is_a_line(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    fails = "lambda: 1 / 0"
+    how = f"import atexit; atexit.register({fails}); threading.Thread(target={fails}, daemon=True).start(); return x"
+    told = check(capsys, tmp_path, how)
+    assert told.code == 0 and "Traceback" not in told.err
+    assert told.err.count("ZeroDivisionError: division by zero (ignored, in a thread)") == 1
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("how", "told"),
     [
@@ -56,6 +83,8 @@ def test_an_answer_is_that_of_this_process(
         ("abort", f"Net in net.py was aborted by a library that it uses {AT}"),
         ("segfault", f"Net in net.py crashed (segmentation fault) {AT}"),
         ("kill", "was killed by the system, most likely because the memory of this computer ran out in layer trap"),
+        ("parent", "Net in net.py killed its parent process in layer trap"),
+        ("group", "Net in net.py killed its parent process in layer trap"),
         ("base", f"layer trap raised BaseException: no more (net.py, line {LINE})"),
         ("generator", f"layer trap raised GeneratorExit (net.py, line {LINE})"),
         ("leave", f"layer trap raised SystemExit: 3 (net.py, line {LINE})"),
@@ -65,6 +94,13 @@ def test_an_answer_is_that_of_this_process(
         ),
         ("return torch.nested.nested_tensor([x[0]])", "layer conv raised NotImplementedError: "),
         ("os.kill(os.getpid(), signal.SIGTERM); time.sleep(60)", "Net in net.py was ended by SIGTERM"),
+        ("os.closerange(0, 64); time.sleep(60)", "closed what it was asked through, and was ended in layer trap"),
+        (
+            "os.execv('/bin/sleep', ['sleep', '60'])",
+            "closed what it was asked through, and was ended in layer trap",
+        ),
+        ("os.kill(os.getpid(), signal.SIGSTOP)", "stopped its own process by a signal, and was ended in layer trap"),
+        ("os.close(2); raise ValueError('closed')", f"layer trap raised ValueError: closed (net.py, line {LINE})"),
         ("thread", "Net in net.py did not end: it left a thread running (Thread-"),
     ],
 )

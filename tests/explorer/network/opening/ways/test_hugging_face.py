@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -16,6 +17,7 @@ from torch import nn
 
 from explorer.app.answering.engine import LocalEngine
 from explorer.app.command.audit import audit
+from explorer.declare.elements import parse_chain
 from explorer.network.opening.loading import find_card, load_model
 from explorer.network.opening.refusals import ModelError
 from explorer.state.state import State
@@ -63,8 +65,30 @@ class Both(Vision):
         return Said()
 
 
-class Sound(Vision):
+class Sound(nn.Module):
+    """Cuts a wave into pieces and mixes what each holds; beside them the place counts where `absolute` is said."""
+
     main_input_name = "input_values"
+
+    def __init__(self, config: Any) -> None:
+        super().__init__()
+        self.config = config
+        self.pieces = nn.Conv1d(1, 5, 4, stride=4)
+        self.mixed = nn.Linear(5, 3)
+
+    def forward(self, input_values: Any) -> Said:
+        assert input_values.ndim == 2 and input_values.shape[0] == 1
+        h = self.mixed(self.pieces(input_values[:, None]).transpose(1, 2))
+        return Said(last_hidden_state=h * torch.arange(h.shape[1])[:, None] if self.config.absolute else h.tanh())
+
+
+class Spoken(Sound):
+    def forward(self, input_values: Any, decoder_input_ids: Any = None) -> Said:  # type: ignore[override]
+        return Said()
+
+
+class Film(Vision):
+    main_input_name = "pixel_values_videos"
 
 
 TOKENIZER = {"the": 1, "cat": 2, "sat": 3}
@@ -113,7 +137,7 @@ def stand_in() -> Any:
 
         return load
 
-    for kind in (Language, Vision, Both, Sound):
+    for kind in (Language, Vision, Both, Sound, Spoken, Film):
         kind.from_pretrained = staticmethod(loaded(kind))  # type: ignore[attr-defined]
         setattr(made, kind.__name__, kind)
     return made
@@ -132,7 +156,9 @@ def folder(path: Path, kind: str, drop: str = "", **told: Any) -> Path:
     path.mkdir()
     (path / "config.json").write_text(json.dumps(config))
     torch.manual_seed(1)
-    state = {"Language": Language, "Vision": Vision}.get(kind, Vision)(SimpleNamespace(**config)).state_dict()
+    state = {"Language": Language, "Sound": Sound, "Spoken": Sound}.get(kind, Vision)(
+        SimpleNamespace(**config)
+    ).state_dict()
     save_file({k: v for k, v in state.items() if k != drop}, path / "model.safetensors")
     return path
 
@@ -161,11 +187,38 @@ def test_a_table_of_places_is_seen_in_the_curve(absolute: bool, transformers: An
     assert seen is not None and (seen > 0.1 if absolute else seen == 0.0)
 
 
+def test_what_tokens_that_leave_cost_is_told_in_the_window_too(transformers: Any, tmp_path: Path) -> None:
+    """A shift by whole steps puts nothing between places, so it must not be said."""
+    state = State(str(folder(tmp_path / "lm", "Language")), sample="text:abcdefgh", device="cpu")
+    engine = LocalEngine({})
+    shifted = engine.answer(replace(state, steps=parse_chain("shift:2")), lambda: False).squares[0]
+    assert shifted.cut_off.startswith("a part of x that counts in the answer is cut off")
+    still = engine.answer(replace(state, steps=parse_chain("shift:0.5")), lambda: False).squares[0]
+    assert not still.cut_off
+
+
 def test_an_image_model_is_tested_in_steps_of_its_patches(transformers: Any, tmp_path: Path) -> None:
     path = folder(tmp_path / "vision", "Vision")
     (report,) = audit(LocalEngine({}), State(str(path), sample="random:1x2x16x16"), "translation", "float64", None, {})
     assert report.verdict == "holds" and any("tested in steps of 4" in note for note in report.warnings)
     assert find_card(str(path), {}).input.shape == (2, 16, 16)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("absolute", [False, True])
+def test_a_wave_is_tested_in_steps_of_its_pieces(absolute: bool, transformers: Any, tmp_path: Path) -> None:
+    path = folder(tmp_path / "sound", "Sound", absolute=absolute, conv_stride=[2, 2])
+    card = find_card(str(path), {})
+    assert card.sample == "random:256x1"
+    (report,) = audit(LocalEngine({}), State(str(path), sample=card.sample), "shift", "float64", None, {})
+    assert report.verdict == ("broken" if absolute else "holds")
+    fields = {row.name: row.field.rstrip("?") for row in report.layers}
+    assert fields["pieces"] == "step scalar /4 on axis 2" and fields["mixed"] == "step scalar /4 on axis 1"
+
+
+def test_a_spectrogram_has_as_many_bands_as_the_network_takes(transformers: Any, tmp_path: Path) -> None:
+    card = find_card(str(folder(tmp_path / "sound", "Sound", num_mel_bins=16, max_length=48)), {})
+    assert card.sample == "random:48x16" and card.input.layout == "NTC"  # type: ignore[attr-defined]
+    assert (card.input.channels, card.input.most) == (16, 48)  # type: ignore[attr-defined]
 
 
 def test_what_the_weights_lack_is_told(transformers: Any, tmp_path: Path) -> None:
@@ -190,7 +243,8 @@ def test_a_folder_without_weights_has_random_ones(transformers: Any, tmp_path: P
     ("kind", "told", "said"),
     [
         ("Both", {}, "takes input_ids and pixel_values at once"),
-        ("Sound", {}, "takes input_values, which is neither an image nor a text"),
+        ("Spoken", {}, "takes input_values and decoder_input_ids at once, a sound and a text"),
+        ("Film", {}, "takes pixel_values_videos, which is no image, no text and no sound"),
         ("Vision", {"auto_map": {"AutoModel": "evil.Net"}}, "names Python files of its own (auto_map), which are not"),
     ],
 )

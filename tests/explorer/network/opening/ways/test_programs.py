@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pickle
 import sys
+import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
@@ -16,7 +17,7 @@ from torch import nn
 
 from explorer.app.answering.engine import LocalEngine
 from explorer.app.command.audit import audit
-from explorer.network.opening.files.looking import code_in
+from explorer.network.opening.files.looking import code_in, contents
 from explorer.network.opening.files.trust import Trust
 from explorer.network.opening.loading import find_card, load_model
 from explorer.network.opening.refusals import ModelError, Untrusted
@@ -157,6 +158,26 @@ class Attack:
 
     def __reduce__(self) -> Any:
         return os.system, (f"touch {self.mark}",)
+
+
+@pytest.mark.parametrize("archive", [True, False])
+def test_an_attack_within_a_program_is_not_opened_even_with_trust(tmp_path: Path, archive: bool) -> None:
+    """The example inputs of a .pt2 lie in it as a file of torch.save, which is unpickled on loading."""
+    attack, mark = tmp_path / "attack.pt", tmp_path / "mark"
+    if archive:
+        torch.save(Attack(mark), attack)
+    else:
+        attack.write_bytes(pickle.dumps(Attack(mark)))
+    good, path = tmp_path / "good.pt2", tmp_path / "net.pt2"
+    torch.export.save(torch.export.export(nn.Linear(2, 3), (torch.zeros(1, 2),)), good)
+    with zipfile.ZipFile(good) as had, zipfile.ZipFile(path, "w") as made:
+        replaced = [name for name in had.namelist() if name.endswith(".pt")]
+        assert replaced
+        for name in had.namelist():
+            made.writestr(name, attack.read_bytes() if name in replaced else had.read(name))
+    assert not contents(good).attacks
+    refused(path, "asks for posix.system, which is how a pickle attacks", "not with --trust either")
+    assert not mark.exists()
 
 
 def test_an_attack_is_not_opened_even_with_trust(tmp_path: Path) -> None:

@@ -1,0 +1,248 @@
+"""Do what all readers of pictures share: refusals in one sentence, limits, scaling, alpha, orientation."""
+
+from __future__ import annotations
+
+import gzip
+import logging
+import lzma
+import re
+import threading
+import warnings
+import zipfile
+import zlib
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.data.readers import ReadError
+from explorer.declare.telling.choices import Choice
+from explorer.work.limits import MAX_SIDE, excess
+
+Floats = NDArray[np.float32]
+Pixels = NDArray[Any]
+
+# The largest picture within the limits, four channels of 32 bits, uncompressed, and as much again.
+MAX_FILE_BYTES = 2**31
+
+FREE, DENSEST = 2**22, 1032  # values that any file may claim, and for each byte: deflate packs 1032 into one
+_SILENCE = threading.RLock()
+
+
+MOST = 300  # characters of a sentence
+_MOST_OF_NAME, _MOST_TO_DO = 60, 110
+# what is no character to read, and what Python writes in its place
+_HIDDEN = re.compile(r"(?:\ufffd|\\x[0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\U[0-9a-fA-F]{8})+")
+_OF_LIBRARIES: tuple[tuple[tuple[type[BaseException], ...], str], ...] = (
+    ((UnicodeError,), "it is not text in UTF-8"),
+    ((zlib.error, lzma.LZMAError, gzip.BadGzipFile), "what is packed in it cannot be unpacked"),
+    ((zipfile.BadZipFile,), "its archive is damaged"),
+    ((EOFError,), "it ends too early"),
+    ((RecursionError,), "it is nested too deeply"),
+    ((OverflowError,), "a number in it is too large"),
+)
+AGAIN = "save or copy it again"
+SMALLER = f"crop or shrink it to at most {MAX_SIDE} pixels a side"
+
+
+class Broken(Exception):
+    """An error in the content of a file: the fault and the remedy, as clauses; never leaves this package."""
+
+    def __init__(self, what: str, do: str = AGAIN) -> None:
+        super().__init__(what)
+        self.do = do
+
+
+def require_all(choices: Collection[Choice], asked: Mapping[str, str]) -> None:
+    """Raise Broken where what is asked is none of what there is to choose."""
+    for choice in choices:
+        try:
+            choice.require(asked.get(choice.name, choice.value))
+        except ValueError as error:
+            raise Broken(str(error), "correct what follows ?") from None
+
+
+def refusal(path: Path, what: str, do: str) -> ReadError:
+    """Return the one sentence that says where, what and what to do: one line of at most `MOST` characters."""
+    name = _clipped(plain(path.name) or plain(str(path)), _MOST_OF_NAME)
+    do = _clipped(plain(do).strip(" .;:"), _MOST_TO_DO)
+    room = MOST - len(f"cannot read {name}: ; {do}.")
+    return ReadError(f"cannot read {name}: {_clipped(plain(what).strip(' .;:'), room)}; {do}.")
+
+
+_OF_JSON = {"NoneType": "null", "bool": "true or false", "str": "a text", "list": "a list", "dict": "an object"}
+
+
+def kind_in_json(value: object) -> str:
+    """Return what a value of JSON is, in JSON's words and not in Python's: "a list", "null"."""
+    return _OF_JSON.get(type(value).__name__, "a number")
+
+
+def plain(text: str) -> str:
+    """Return a text as one line, with a question mark for each run of characters that cannot be shown."""
+    shown = "".join(c if c.isprintable() else "\ufffd" for c in " ".join(text.split()))
+    return _HIDDEN.sub("?", shown)
+
+
+def _clipped(text: str, most: int) -> str:
+    return text if len(text) <= most else text[: most - 3].rstrip() + "..."
+
+
+def reason(error: BaseException) -> str:
+    """Return the words of an exception as a clause; "" where they are of no use to a person.
+
+    What libraries say of a damaged file is about their variables and the bytes that they were given.
+    """
+    if isinstance(error, OSError) and error.strerror and error.errno is not None:
+        return error.strerror[:1].lower() + error.strerror[1:]
+    return next((told for kinds, told in _OF_LIBRARIES if isinstance(error, kinds)), "")
+
+
+def file_bytes(path: Path) -> int:
+    """Return the size of a readable, non-empty, ordinary file.
+
+    Raises:
+        ReadError: it is missing, a directory, a device, empty, too large or not permitted.
+    """
+    try:
+        if path.is_dir():
+            raise refusal(path, "it is a directory", "choose one of the files in it")
+        size = path.stat().st_size
+        if not path.is_file():
+            raise refusal(path, "it is a device or a pipe, not a file", "copy the data into a file")
+        if size == 0:
+            raise refusal(path, "the file is empty (0 bytes)", "save or copy it again")
+        if size > MAX_FILE_BYTES:
+            raise refusal(path, f"the file has {size} bytes and the most is {MAX_FILE_BYTES}", "crop or split it first")
+        with path.open("rb"):  # permission is asked now: afterwards a failure means the content
+            return size
+    except ReadError:
+        raise
+    except FileNotFoundError:
+        raise refusal(path, f"there is no such file in {path.parent.absolute()}", "check the name") from None
+    except PermissionError:
+        raise refusal(path, "permission denied", "make the file readable or copy it elsewhere") from None
+    except (OSError, ValueError) as error:  # a name with a NUL byte, a name too long, a disk gone
+        raise refusal(path, reason(error) or "its name cannot be used", "check the name and the disk") from None
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Keep the decoders' warnings and log lines to themselves: what matters becomes a ReadError or a note.
+
+    The filters are the process's, so one decoding at a time changes and restores them.
+    """
+    loggers = [logging.getLogger(name) for name in ("PIL", "tifffile")]
+    with _SILENCE, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        levels = [logger.level for logger in loggers]
+        for logger in loggers:
+            logger.setLevel(logging.CRITICAL + 1)
+        try:
+            yield
+        finally:
+            for logger, level in zip(loggers, levels, strict=True):
+                logger.setLevel(level)
+
+
+@contextmanager
+def refusing(path: Path, what: str) -> Iterator[None]:
+    """Turn whatever the decoding of `path` raises into one ReadError; `what` names the format."""
+    try:
+        with quiet():
+            yield
+    except ReadError:
+        raise
+    except Broken as error:
+        raise refusal(path, str(error), error.do) from None
+    except MemoryError:  # who has bounded it says so
+        raise
+    except Exception as error:  # decoders raise whatever their C code thought of; all of it means a bad file
+        told = reason(error)
+        raise refusal(path, f"the {what} is damaged{f' ({told})' if told else ''}", AGAIN) from error
+
+
+def require_held(size: int, channels: int, height: int, width: int) -> None:
+    """Raise Broken where a picture claims more than its file of `size` bytes can hold, whatever packs it."""
+    if channels * height * width > FREE + DENSEST * size:
+        raise Broken(f"it claims {width}x{height} pixels, more than a file of {size} bytes can hold")
+
+
+def require_size(channels: int, height: int, width: int) -> None:
+    """Raise Broken when an image that declares this size must not be decoded."""
+    if wrong := excess(channels, height, width):
+        raise Broken(wrong, SMALLER if min(channels, height, width) > 0 else AGAIN)
+
+
+def scaled(values: Pixels, bits: int | None = None) -> tuple[Floats, tuple[str, ...]]:
+    """Return values as float32 and the note that says how: 8 and 16 bit to [0, 1], all else as stored.
+
+    `bits` is what is used of an unsigned type (12 of 16); None means all of them.
+
+    Raises:
+        Broken: the values are complex, text, dates, records or objects.
+    """
+    kind = values.dtype.kind
+    if kind == "u" and values.dtype.itemsize <= 2:
+        bits = min(bits or 16, values.dtype.itemsize * 8)
+        # true division, not a product with 1/65535: 65535 becomes exactly 1
+        result = np.divide(values, np.float32(2**bits - 1), dtype=np.float32)
+        return result, () if bits == 8 else (f"{bits}-bit, scaled by 1/{2**bits - 1}",)
+    if kind == "b":
+        return values.astype(np.float32), ("1-bit, shown as 0 and 1",)
+    if kind in "iu":
+        result = values.astype(np.float32)
+        # |x| of the most negative integer does not fit its own type, hence the two comparisons
+        rounds = values.size and (int(values.max()) > 2**24 or int(values.min()) < -(2**24))
+        note = f"{values.dtype.name} as stored" + (", large values rounded to 24 bits" if rounds else "")
+        return result, (note,)
+    if kind == "f":
+        with np.errstate(over="ignore"):  # what overflows becomes infinite and is refused by require_finite
+            return values.astype(np.float32), ()
+    raise Broken(
+        f"its values are {values.dtype.name}, not real numbers",
+        "save its absolute value or real part as numbers",
+    )
+
+
+def require_finite(values: Floats) -> None:
+    """Raise Broken when (channels, height, width) `values` hold NaN or infinity: how many and where."""
+    finite = np.isfinite(values)
+    bad = values.size - int(np.count_nonzero(finite))
+    if bad:
+        c, y, x = (int(i) for i in np.unravel_index(int(np.argmin(finite)), values.shape))
+        verb = "is" if bad == 1 else "are"
+        raise Broken(
+            f"{bad} of its {values.size} values {verb} NaN, infinite or beyond float32, "
+            f"the first at row {y}, column {x}, channel {c}",
+            "replace them (numpy.nan_to_num does) and save it again",
+        )
+
+
+def over_white(colour: Floats, alpha: Floats, premultiplied: bool = False) -> tuple[Floats, tuple[str, ...]]:
+    """Blend (channels, height, width) `colour` over white by (height, width) `alpha`; return it with a note.
+
+    White because that is what a picture with transparency shows on a page and in most viewers; the colours
+    stored under transparent pixels are arbitrary and must not reach a network.
+    """
+    if bool((alpha == 1.0).all()):
+        return colour, ("opaque alpha channel dropped",)
+    if premultiplied:
+        blended = colour + (1.0 - alpha)
+    else:
+        blended = colour * alpha + (1.0 - alpha)
+    return np.clip(blended, 0.0, 1.0), ("transparency blended over white",)
+
+
+def oriented(values: Floats, orientation: int) -> tuple[Floats, tuple[str, ...]]:
+    """Turn (channels, height, width) upright by its EXIF orientation, 1 to 8; anything else counts as 1."""
+    if orientation in (5, 6, 7, 8):
+        values = values.transpose(0, 2, 1)
+    if orientation in (3, 4, 7, 8):
+        values = values[:, ::-1]
+    if orientation in (2, 3, 6, 7):
+        values = values[:, :, ::-1]
+    return values, (f"turned upright by its EXIF orientation {orientation}",) if orientation in range(2, 9) else ()

@@ -1,0 +1,288 @@
+"""Tell how a table of numbers is written, and whether it is a series or a list of edges.
+
+The same endings (.csv, .tsv, .txt) hold both, so the content decides, by the first of these rules that says something:
+
+1. a remark "# series" makes it a series; "# directed" or "# nodes: 12" a list of edges;
+2. a heading with source and target (from and to, ...) makes it a list of edges;
+3. a column of times, by its heading (t, time, date, year, ...) or by its dates, makes it a series;
+4. one column makes it a series;
+5. numbers with fractions or gaps in the first two columns, or dates, make it a series: they name no nodes;
+6. names or whole numbers in the first two columns make it a list of edges where nodes of the first occur in the second;
+7. anything else may be either (`ratings`): then a person is asked, and without one it is a list of edges.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from types import MappingProxyType
+
+from explorer.data.formats.checks import Broken
+from explorer.data.readers import Fit
+from explorer.declare.telling.choices import NONE
+
+TIMES = ("t", "time", "times", "date", "datetime", "timestamp", "seconds", "year")
+LABELS = ("label", "class")
+BATCHES = ("batch", "series")
+GAPS = frozenset(("", "nan", "na", "n/a", "null", "none", "-", "?"))
+REMARKS = ("#", "%")
+_SOURCES = ("source", "src", "from", "node1", "node_1")
+_TARGETS = ("target", "dst", "to", "node2", "node_2")
+_COMMA = re.compile(r"[-+]?\d+,\d+(?:[eE][-+]?\d+)?")
+_GROUPED = re.compile(r"[-+]?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?")
+_DOTTED = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4})(?:[ T](\d{1,2}:\d{2}(?::\d{2})?))?")
+_WHOLE = re.compile(r"[-+]?\d+")
+_LOOKED_AT = 200  # lines
+_MOST_TITLES = 8  # lines above a table
+_MOST_OF_EDGES = 4  # columns of whole numbers that edges are written in
+
+
+@dataclass(slots=True)
+class Layout:
+    """The layout of a table: the separator, the number of the first line of data (from 1), and which column is what."""
+
+    mark: str | None  # None: spaces
+    first: int
+    columns: int
+    headings: tuple[str, ...] = ()
+    time: int | None = None
+    label: int | None = None
+    batch: int | None = None
+    counter: int | None = None  # the number of the row, as pandas writes it
+    dates: bool = False
+    texts: tuple[int, ...] = ()  # columns of words, which are no channels
+    titles: int = 0  # lines of words above the table
+    chosen: tuple[int, ...] | None = None  # the channels that a person has chosen
+
+    @property
+    def values(self) -> list[int]:
+        """Return the columns that are channels."""
+        if self.chosen is not None:
+            return list(self.chosen)
+        return [k for k in range(self.columns) if k not in (*self.texts, *self.others, self.counter)]
+
+    @property
+    def others(self) -> tuple[int | None, ...]:
+        """Return the columns with a meaning of their own."""
+        return self.time, self.label, self.batch
+
+    def name(self, column: int) -> str:
+        """Return the heading of a column, or its number from 1."""
+        heading = self.headings[column] if column < len(self.headings) else ""
+        return heading or f"column {column + 1}"
+
+
+def is_remark(line: str) -> bool:
+    return line.lstrip().startswith(REMARKS)
+
+
+def cells_of(line: str, mark: str | None) -> list[str]:
+    if mark is None:
+        return line.split()
+    if '"' not in line:
+        return [cell.strip() for cell in line.split(mark)]
+    try:
+        return [cell.strip() for cell in next(csv.reader([line], delimiter=mark), [])]
+    except csv.Error:
+        return [line]
+
+
+def number_of(cell: str) -> float | None:
+    """Return the number, NaN for a gap, or None where it is neither."""
+    if cell.lower() in GAPS:
+        return float("nan")
+    try:
+        return None if "_" in cell else float(cell)
+    except ValueError:
+        return None
+
+
+def has_comma(cell: str) -> bool:
+    """Say whether it is a number with a decimal comma, 3,5, or with commas between thousands, 12,345.6."""
+    return _COMMA.fullmatch(cell) is not None or _GROUPED.fullmatch(cell) is not None
+
+
+def comma_mark(cells: Iterable[str], mark: str | None) -> str:
+    """Return what commas in the numbers of a column become: "." of decimals, "" of thousands, "," where both may be.
+
+    Between semicolons they are decimals, as spreadsheets write them, if every number has one. Three digits after each
+    of them part thousands in a table with commas between cells, and may be either in any other.
+    """
+    numbers = [cell for cell in cells if has_comma(cell)]
+    single = all(map(_COMMA.fullmatch, numbers))
+    if single and (mark == ";" or not all(map(_GROUPED.fullmatch, numbers))):
+        return "."
+    grouped = all(map(_GROUPED.fullmatch, numbers))
+    return "" if grouped and (mark == "," or not single) else ","
+
+
+def moment_of(cell: str) -> float | None:
+    """Return the seconds since 1970 of a date by ISO 8601, or of 31.1.2024 12:30, or None; without a zone it is UTC."""
+    text = f"{cell}-01" if re.fullmatch(r"\d{4}-\d{2}", cell) else cell
+    if (dotted := _DOTTED.fullmatch(cell)) is not None:  # only of day, month and year is that the usual order
+        clock = f"T{'0' * (dotted[4][1] == ':')}{dotted[4]}" if dotted[4] else ""
+        text = f"{dotted[3]}-{dotted[2]:0>2}-{dotted[1]:0>2}{clock}"
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+
+
+def _is_date(cell: str) -> bool:
+    return number_of(cell) is None and moment_of(cell) is not None
+
+
+def mark_of(line: str) -> str | None:
+    """Return what stands between the cells of a line; None of spaces."""
+    return next((m for m in ("\t", ";", ",") if m in line), None)
+
+
+def _titles(lines: list[str]) -> int:
+    """Return how many lines stand above a table: words in one cell each, above a heading and numbers."""
+    mark = mark_of(lines[: _MOST_TITLES + 2][-1])
+    rows = [cells_of(line, mark) for line in lines[: _MOST_TITLES + 2]]
+    filled = [[cell for cell in row if cell] for row in rows]
+    count = next((k for k, row in enumerate(filled) if len(row) != 1 or _is_value(row[0])), 0)
+    if mark is None or not 0 < count < len(rows) - 1:
+        return 0
+    heading, first = rows[count], rows[count + 1]
+    alike = len(heading) == len(first) and len(filled[count]) > 1
+    return count if alike and any(map(_is_value, filled[count + 1])) else 0
+
+
+def _is_value(cell: str) -> bool:
+    return number_of(cell) is not None or _is_date(cell) or has_comma(cell)
+
+
+def layout_of(lines: list[str], asked: Mapping[str, str] = MappingProxyType({})) -> Layout:
+    """Look at the heading and the first lines of data of a table; Broken where there is none.
+
+    Args:
+        asked: what a person has said: header=yes or no, time, label, series and columns by their numbers from 1.
+    """
+    kept = [(n, line) for n, line in enumerate(lines[: 10 * _LOOKED_AT], 1) if line.strip() and not is_remark(line)]
+    kept = kept[: _LOOKED_AT + 1]
+    if not kept:
+        raise Broken("it has no line of numbers", "write a line of numbers for each step")
+    titles = _titles([line for _, line in kept])
+    kept = kept[titles:]
+    number, line = kept[0]
+    mark = mark_of(line)
+    cells = cells_of(line, mark)
+    told = [_is_value(c) for c in cells]
+    headed = not any(t for t, c in zip(told, cells) if c)
+    # headings that are all empty are a row of gaps
+    headed &= any(cells)
+    headed = asked["header"] == "yes" if "header" in asked else headed
+    layout = Layout(mark, number, len(cells), titles=titles)
+    if headed:
+        if len(kept) < 2:
+            raise Broken(f"line {number} is a heading and no numbers follow", "write a line of numbers for each step")
+        layout.headings, layout.first = tuple(cells), kept[1][0]
+        words = [cell.lower() for cell in cells]
+        for what, known in (("time", TIMES), ("label", LABELS), ("batch", BATCHES)):
+            setattr(layout, what, next((k for k, word in enumerate(words) if word in known), None))
+        cells = cells_of(kept[1][1], mark)
+    dated = [k for k, cell in enumerate(cells) if _is_date(cell)]
+    if layout.time is None and dated[:1] == [0]:
+        layout.time = 0
+    if headed and layout.headings[0] == "" and layout.time != 0 and cells[:1] == ["0"]:
+        layout.counter = 0
+    _say(layout, asked)
+    rows = [cells_of(line, mark) for _, line in kept[headed:]]
+    layout.texts = tuple(
+        k
+        for k in range(layout.columns)
+        if k not in layout.others[:2] and _is_text([row[k] for row in rows if k < len(row)])
+    )
+    layout.dates = layout.time in dated
+    if word := next((k for k in layout.chosen or () if k in layout.texts), None):
+        raise Broken(f"{layout.name(word)} holds words", "choose columns of numbers")
+    return layout
+
+
+def _is_text(cells: list[str]) -> bool:
+    """Say whether most cells of a column are words; a few of them are mistakes, which the reader names."""
+    known = [cell for cell in cells if cell.lower() not in GAPS]
+    words = [cell for cell in known if number_of(cell) is None and not has_comma(cell)]
+    return not cells or 2 * len(words) > len(known)
+
+
+def _say(layout: Layout, asked: Mapping[str, str]) -> None:
+    """Put what a person has said into a layout."""
+    for what, name in (("time", "time"), ("label", "label"), ("batch", "series")):
+        if name in asked:
+            setattr(layout, what, None if asked[name] == NONE else int(asked[name]) - 1)
+    if "columns" in asked:
+        layout.chosen = tuple(int(column) - 1 for column in asked["columns"].split(","))
+
+
+def declared(lines: list[str]) -> bool | None:
+    """Return True where a remark declares a series, False where it declares a list of edges, else None."""
+    for line in lines[:_LOOKED_AT]:
+        if not is_remark(line):
+            continue
+        if re.fullmatch(r"\W*series\b.*", line, re.I):
+            return True
+        if re.fullmatch(r"\W*directed\b.*", line, re.I) or re.search(r"\bnodes\W+\d", line, re.I):
+            return False
+    return None
+
+
+def ratings(text: str) -> tuple[Fit, Fit]:
+    """Return how well the beginning of a table fits a series and a list of edges, by the rules above."""
+    lines = text.split("\n")
+    try:
+        layout = layout_of(lines)
+    except Broken:
+        return Fit.NO, Fit.ALLOWED
+    data = [
+        cells_of(line, layout.mark)
+        for line in lines[layout.first - 1 :][:_LOOKED_AT]
+        if line.strip() and not is_remark(line)
+    ]
+    numbers = [k for k in layout.values if k not in layout.texts]
+    possible = Fit.ALLOWED if numbers else Fit.NO
+    if layout.columns < 2 and (numbers or declared(lines) is not True):
+        gaps = all(cell.lower() in GAPS for row in data for cell in row)
+        return (Fit.LIKELY, Fit.NO) if numbers and not gaps else (Fit.NO, Fit.ALLOWED)
+    if (told := declared(lines)) is not None:
+        return (Fit.CLEAR, Fit.ALLOWED) if told else (possible, Fit.CLEAR)
+    words = [word.lower() for word in layout.headings]
+    if any(w in _SOURCES for w in words) and any(w in _TARGETS for w in words):
+        return possible, Fit.CLEAR
+    ends = [row[:2] for row in data if len(row) > 1]
+    named = [[bool(cell) and (bool(_WHOLE.fullmatch(cell)) or _is_name(cell)) for cell in row] for row in ends]
+    if layout.time is not None and numbers:
+        return Fit.CLEAR, Fit.ALLOWED if all(map(all, named)) else Fit.NO
+    return _weighed(layout, ends, len(data), named, possible)
+
+
+def _weighed(
+    layout: Layout, ends: list[list[str]], lines: int, named: list[list[bool]], possible: Fit
+) -> tuple[Fit, Fit]:
+    """Rate an undeclared table without times by the columns that could be the ends of edges."""
+    words = {k for k in (0, 1) if k in layout.texts}
+    if not possible:
+        return Fit.NO, Fit.LIKELY if len(ends) == lines else Fit.ALLOWED
+    if not all(map(all, named)):
+        # a name and a number with a fraction: a weight that belongs to a node, or a series with a column of names
+        either = words == {0} and not layout.headings
+        return (Fit.ALLOWED, Fit.ALLOWED) if either else (Fit.LIKELY, Fit.NO)
+    if len(words) == 1 and layout.headings:
+        return Fit.LIKELY, Fit.ALLOWED
+    sources, targets = {row[0] for row in ends}, {row[1] for row in ends}
+    shared = 2 * len(sources & targets) >= min(len(sources), len(targets))
+    if len(words) == 2:
+        return Fit.ALLOWED if shared or not layout.headings else Fit.LIKELY, Fit.LIKELY
+    if (layout.headings or not shared) and len(sources) == len(ends):  # every line has a number of its own
+        return Fit.LIKELY, Fit.LIKELY
+    return Fit.LIKELY if layout.columns > _MOST_OF_EDGES else possible, Fit.LIKELY
+
+
+def _is_name(cell: str) -> bool:
+    return cell.lower() not in GAPS and number_of(cell) is None and not _is_date(cell) and not has_comma(cell)

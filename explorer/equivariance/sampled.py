@@ -1,0 +1,116 @@
+"""Run a network on one sample: every layer's values, what it draws at random, and unrelated inputs beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
+
+import torch
+from torch import Tensor, nn
+
+from explorer.declare.space import inference_of
+from explorer.equivariance import measure
+from explorer.equivariance.trial import rounding
+from explorer.network.input.inputs import Inputs
+from explorer.network.tracing.capture import Fed
+from explorer.network.tracing.layers import LayerError, Trace
+
+
+class Runs(Protocol):
+    """Whoever runs a traced network: an audit."""
+
+    model: nn.Module
+    trace: Trace
+    seed: int
+    dtype: torch.dtype
+    names: list[str]
+
+    def run(
+        self, x: Inputs, seed: int | None = None, inputs: bool = False
+    ) -> tuple[dict[str, Tensor], dict[str, tuple[Tensor, ...]]]: ...
+
+
+class Case:
+    """One sample (a batch of images, or one graph): every layer of F(x), and the unrelated input beside it."""
+
+    def __init__(self, audit: Runs, inputs: Inputs) -> None:
+        self.inputs = inputs
+        self.values, fed = audit.run(inputs, inputs=True)
+        self.fed = {name: _shared(tensors, self.values) for name, tensors in fed.items()}
+        self.least: dict[str, float] = {}  # up to which norm values are rounding alone
+        self.other = inference_of(inputs).others(inputs, audit.seed + 1)
+        self.variation = self._variation(audit)
+        # only what the same seed repeats was given the same random numbers in every run
+        self.casts = rounding.Casts(audit.dtype)
+        with self.casts:
+            self.unsteady = self._changed(audit, audit.seed)
+        self.random = [] if self.unsteady else self._changed(audit, audit.seed + 1)
+        self.states = self._states(audit) if self.random else {}
+
+    def _changed(self, audit: Runs, seed: int) -> list[str]:
+        """Return the layers that another run on the same input changes by more than rounding."""
+        (again, fed), found = audit.run(self.inputs, seed, inputs=True), []
+        for name in audit.names:
+            one, other = self.values[name].double(), again[name].double()
+            rounding = measure.tolerance(self.values[name].dtype, audit.trace[name].rank)
+            if one.shape != other.shape or float((one - other).norm()) > rounding * float(one.norm()):
+                found.append(name)
+        self.before = bool(found) and fed_otherwise(self.fed.get(found[0], ()), fed.get(found[0], ()))
+        return found
+
+    def _variation(self, audit: Runs) -> dict[str, float]:
+        """Return per layer how far its values are from those on numbers that are drawn anew."""
+        if (drawn := rounding.drawn_anew(self.inputs, audit.seed)) is None:
+            return {}
+        try:
+            others, _ = audit.run(drawn)
+        except LayerError:
+            return {}  # such inputs are none to this network
+        return rounding.variation(audit.trace, self.values, others)
+
+    def _states(self, audit: Runs) -> dict[str, Tensor]:
+        """Return the random state that each layer met, so that alone it draws the same numbers."""
+        states: dict[str, Tensor] = {}
+        calls: dict[str, int] = {}
+
+        def entering(name: str) -> Callable[[nn.Module, Any], None]:
+            def hook(_: nn.Module, __: Any) -> None:
+                calls[name] = calls.get(name, 0) + 1
+                states[name if calls[name] == 1 else f"{name}#{calls[name]}"] = random_state(self.inputs.x)
+
+            return hook
+
+        handles = [m.register_forward_pre_hook(entering(n)) for n, m in audit.model.named_modules()]
+        try:
+            audit.run(self.inputs)
+        finally:
+            for handle in handles:
+                handle.remove()
+        return states
+
+
+def _shared(fed: tuple[Tensor, ...], values: Mapping[str, Tensor]) -> tuple[Tensor, ...]:
+    """Return what a layer was fed, as the very tensors that other layers returned, so that an element acts on one."""
+
+    def one(given: Tensor) -> Tensor:
+        alike = (v for v in reversed(list(values.values())) if v.shape == given.shape and v.dtype == given.dtype)
+        return next((v for v in alike if torch.equal(v, given)), given)
+
+    found = tuple(one(given) for given in fed)
+    if isinstance(fed, Fed):
+        found = Fed(found)
+        found.form, found.again = fed.form, fed.again
+    return found
+
+
+def fed_otherwise(one: Sequence[Tensor], other: Sequence[Tensor]) -> bool:
+    """Say whether a layer was fed other tensors in one run than in another."""
+    return len(one) != len(other) or any(a.shape != b.shape or not torch.equal(a, b) for a, b in zip(one, other))
+
+
+def random_state(x: Tensor) -> Tensor:
+    return torch.cuda.get_rng_state(x.device) if x.is_cuda else torch.get_rng_state()
+
+
+def restore_random_state(x: Tensor, state: Tensor) -> None:
+    torch.cuda.set_rng_state(state, x.device) if x.is_cuda else torch.set_rng_state(state)

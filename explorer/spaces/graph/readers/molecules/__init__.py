@@ -1,0 +1,1 @@
+"""Readers of molecules: MOL, SDF, SMILES and XYZ."""

@@ -1,0 +1,107 @@
+"""Macromolecules: the table of atoms of an mmCIF file, and which of the places that residues are seen at are drawn.
+
+wwPDB, "Atomic Coordinate Entry Format", 3.30; "PDBx/mmCIF Dictionary", category atom_site.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.data.formats.checks import Broken
+
+TABLE = "_atom_site."  # what the tags of its table begin with; those of small molecules begin with _atom_site_
+_NONE = (".", "?", "")  # what says nothing
+
+
+@dataclass(frozen=True, slots=True)
+class Conformers:
+    """Of each atom: its residue, the letter of the place that it is seen at, "" where there is one, and how often."""
+
+    residues: Sequence[object]
+    letters: Sequence[str]
+    occupancy: Sequence[float]
+
+    def kept(self) -> tuple[NDArray[np.bool_], tuple[str, ...]]:
+        """Return which atoms are drawn, of each residue those seen most often, and what is to be told."""
+        shares: dict[object, dict[str, float]] = {}
+        for residue, letter, share in zip(self.residues, self.letters, self.occupancy, strict=True):
+            if letter:
+                of = shares.setdefault(residue, {})
+                of[letter] = of.get(letter, 0.0) + share
+        chosen = {residue: max(of, key=of.__getitem__) for residue, of in shares.items()}  # the first of equal ones
+        pairs = zip(self.residues, self.letters, strict=True)
+        kept = np.array([not letter or letter == chosen[residue] for residue, letter in pairs], bool)
+        gone = int((~kept).sum())
+        several = sum(len(of) > 1 for of in shares.values())
+        told = f"{several} residues are seen at several places: that with most occupancy is kept, {gone} atoms left out"
+        return kept, (told,) if gone else ()
+
+
+def conformers_of(path: Path) -> Conformers:
+    """Return those of the first model of a PDB file."""
+    residues, letters, occupancy = list[object](), list[str](), list[float]()
+    with path.open("r", encoding="latin-1") as file:
+        for line in file:
+            if line.startswith(("ATOM", "HETATM")):
+                residues.append(line[21:27])  # chain, number and insertion
+                letters.append(line[16:17].strip())
+                occupancy.append(_number(line[54:60], 1.0))
+            elif line.startswith("END"):  # of the model
+                break
+    return Conformers(residues, letters, occupancy)
+
+
+def table_of_atoms(tags: Mapping[str, Any]) -> tuple[NDArray[np.float64], list[str], tuple[str, ...]] | None:
+    """Return places in ångström, symbols and notes of the first model of an mmCIF block; None where it has no table.
+
+    Raises:
+        Broken: a place is no number.
+    """
+    columns = [tags.get(f"{TABLE}cartn_{axis}") for axis in "xyz"]
+    symbols = tags.get(f"{TABLE}type_symbol")
+    if symbols is None or any(column is None for column in columns):
+        return None
+    table = [_listed(column) for column in (symbols, *columns)]
+    n = len(table[0])
+
+    def beside(*names: str) -> list[str]:
+        found = next((_listed(tags[TABLE + name]) for name in names if TABLE + name in tags), [])
+        return found if len(found) == n else [""] * n
+
+    models = beside("pdbx_pdb_model_num")
+    first = np.array([model == models[0] for model in models], bool)
+    residue = zip(beside("label_asym_id", "auth_asym_id"), beside("auth_seq_id", "label_seq_id"), strict=True)
+    letters = ["" if word in _NONE else word for word in beside("label_alt_id")]
+    seen = Conformers(list(residue), letters, [_number(word, 1.0) for word in beside("occupancy")])
+    kept, notes = seen.kept()
+    if not all(len(column) == n for column in table):
+        raise Broken("its table of atoms has no symbol and three coordinates for each", "save it again")
+    for axis, column in zip("xyz", table[1:], strict=True):
+        if wrong := next((k for k, word in enumerate(column, 1) if np.isnan(_number(word, np.nan))), 0):
+            raise Broken(f"cartn_{axis} of atom {wrong} is {column[wrong - 1][:20]!r}, and no number", "correct it")
+    places = np.array([[_number(word, np.nan) for word in column] for column in table[1:]], np.float64).T
+    if count := len(set(models)) - 1:
+        notes = (*notes, f"the first of {count + 1} models is read")
+    keep = np.flatnonzero(first & kept)
+    bad = np.flatnonzero(~np.isfinite(places[keep]).all(1))
+    if bad.size:
+        raise Broken(f"atom {int(keep[bad[0]]) + 1} is at no finite place", "correct it")
+    return places[keep], [table[0][k].capitalize() for k in keep], notes
+
+
+def _listed(value: object) -> list[str]:
+    """Return the words of a column; a table of one row may stand without a loop."""
+    return [str(word) for word in value] if isinstance(value, list) else [str(value)]
+
+
+def _number(text: str, other: float) -> float:
+    try:
+        return float(text.partition("(")[0])  # an uncertainty may follow
+    except ValueError:
+        return other

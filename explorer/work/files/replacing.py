@@ -1,0 +1,59 @@
+"""Write files whole or not at all: under another name first, which then takes the place of what was there."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+HALF = ".part"  # in the names of files that are being written; one that stays is of a process that was killed
+
+
+def is_device(path: Path) -> bool:
+    """Say whether something is there that is neither a file nor a folder: it is written to, and never replaced."""
+    return path.exists() and not path.is_file() and not path.is_dir()
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """Give a name to write under, with the ending of `path`; it becomes `path` when all went well, else it is removed.
+
+    What is replaced leaves its permissions, and a link leads to the new file as it did to the old one. A device or a
+    pipe (/dev/null, /dev/stdout) takes the bytes and stays what it is.
+
+    Raises:
+        OSError: the file cannot be written; it names `path`.
+    """
+    target = Path(os.path.realpath(path))
+    try:
+        if is_device(target):
+            with tempfile.TemporaryDirectory() as folder:
+                yield (beside := Path(folder, f"whole{HALF}{path.suffix}"))
+                with beside.open("rb") as made, target.open("wb") as taking:
+                    shutil.copyfileobj(made, taking)
+            return
+        beside = target.with_name(f".{secrets.token_hex(6)}{HALF}{path.suffix}")
+        try:
+            yield beside
+            if target.is_file():
+                shutil.copymode(target, beside)
+            os.replace(beside, target)
+        finally:
+            beside.unlink(missing_ok=True)
+    except OSError as error:
+        if error.errno is None or (error.filename is not None and HALF not in str(error.filename)):
+            raise
+        # of a full disk nobody says which file it was, and nobody asked for the name beside
+        raise OSError(error.errno, error.strerror, str(path)) from None
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Write a file completely or not at all: it is synchronised to the disk before it replaces the old one."""
+    with replacing(path) as beside, beside.open("wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())

@@ -1,0 +1,70 @@
+"""Pairs of a sound network and ones with a fault, each opened from its file and called in Python."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+from torch import nn
+
+from tests.foreign.case import BROKEN, Case, Given
+
+THEIRS = Path(__file__).parent / "theirs"
+CASES = ()  # this file makes them, and has none
+
+
+@cache
+def _file(name: str) -> Any:
+    """Return one of the files, run beside the others of its folder, as the command line runs it."""
+    spec = importlib.util.spec_from_file_location(f"judged_{name}", THEIRS / f"{name}.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # where dataclasses and compilers look
+    sys.path.insert(0, str(THEIRS))
+    try:
+        spec.loader.exec_module(module)
+    finally:
+        sys.path.remove(str(THEIRS))
+    return module
+
+
+def built(file: str, name: str, fault: int) -> nn.Module:
+    """Return a network of a file with a fault in one of its places; 0 is none."""
+    made: nn.Module = getattr(_file(file), name)(fault=fault)
+    return made
+
+
+def pairs(
+    file: str, name: str, given: Callable[[], Given], group: str, out: tuple[str, ...], faults: Mapping[int, str],
+    sample: str = "", **more: Any,
+) -> list[Case]:  # fmt: skip
+    """Return a sound network and its twins, called in Python and opened from their file.
+
+    Args:
+        faults: {the place of a fault: names of the layers that may be blamed, with blanks between}.
+        sample: that the file is checked on; "" checks no file.
+        more: attributes of the cases; those that begin with "file_" are of the networks from a file alone.
+    """
+    of_file = {k.removeprefix("file_"): more.pop(k) for k in list(more) if k.startswith("file_")}
+    more = {"hooks": False, **more}
+    called = Case(f"{name}, {group}", partial(built, file, name, 0), given, group, out, **more)
+    found = []
+    for case, suffix in ((called, ""), (replace(called, name=f"{called.name}, from a file", **of_file), "door")):
+        if suffix and not sample:
+            continue
+        door = f"{THEIRS / file}.py:{name}" if suffix else ""
+        found.append(replace(case, door=door, sample=sample if suffix else ""))
+        for fault, culprit in faults.items():
+            found.append(
+                replace(
+                    case, name=f"{case.name}, fault {fault}", make=partial(built, file, name, fault), truth=BROKEN,
+                    culprit=tuple(culprit.split()), twin=case.name, sample=sample if suffix else "",
+                    door=f"{door}(fault={fault})" if suffix else "",
+                )
+            )  # fmt: skip
+    return found

@@ -1,0 +1,47 @@
+"""Delta ladder: every number of the network that is shown, step by step."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from pytestqt.qtbot import QtBot
+
+from explorer.state.state import State
+from explorer.work.training.backprop import LOSSES
+from tests.widgets.parts.driving.windows import LONGEST_MS, Open, settle
+from widgets.spaces.grid.views.ladder import LadderView
+
+
+@pytest.mark.slow
+def test_the_ladder_of_a_window(qtbot: QtBot, open_window: Open) -> None:
+    window = open_window(State("back-propagation", device="cpu", sample="bar-row-2", layer="dense2"))
+    dock = window.docks.docks["ladder"]
+    dock.show()
+    dock.raise_()
+    qtbot.waitUntil(lambda: window.findChild(LadderView) is not None, timeout=LONGEST_MS)
+    view = window.findChild(LadderView)
+    assert isinstance(view, LadderView)
+    qtbot.waitUntil(lambda: len(view.sheet.rungs) == 3, timeout=LONGEST_MS)
+    numbers = view.numbers()
+    assert numbers["dense1_W"].shape == (6, 9) and numbers["dense3_delta"].shape == (2,)
+    assert [view.target.itemText(k) for k in range(2)] == ["row", "column"]
+    seen = []
+    for step in range(view.slider.maximum() + 1):
+        view.slider.setValue(step)
+        seen.append([view.sheet.seen(k) for k in range(3)])
+    assert seen[0] == [(False, False)] * 3 and seen[3] == [(True, False)] * 3 and seen[6] == [(True, True)] * 3
+    assert seen[4] == [(True, False), (True, False), (True, True)]  # the error comes back from the last layer
+    right = np.abs(numbers["dense3_delta"]).max()
+    view.target.setCurrentIndex(1)
+    view.target.activated.emit(1)
+    wrong = np.abs(view.numbers()["dense3_delta"]).max()
+    view.loss.setCurrentIndex(list(LOSSES).index("cross-entropy"))
+    view.loss.activated.emit(1)
+    assert right < wrong < np.abs(view.numbers()["dense3_delta"]).max()  # σ′ cancels
+    for k in range(view.tabs.count()):
+        view.tabs.setCurrentIndex(k)
+        assert not view.grab().isNull()
+    assert "of the cross-entropy to column" in view.caption()
+    window.controller.set_model("d4-cnn")
+    settle(qtbot, window)
+    qtbot.waitUntil(window.docks.docks["ladder"].isHidden, timeout=LONGEST_MS)  # it says nothing of other networks

@@ -1,0 +1,250 @@
+"""The Points view in real windows, on frames of real networks: what is drawn, what hands ask for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QColor
+from PySide6.QtTest import QTest
+
+from explorer.declare.elements import parse_chain
+from explorer.spaces.points.elements.isometry import rotation
+from tests.widgets.parts.driving.view_driving import gather, odd_frames, opened
+from tests.widgets.parts.frames.points_frames import MOVING, TURN, give, points_frame
+from widgets.base.look import theme
+from widgets.base.view import Wish
+from widgets.spaces.points.looks import at_points, point_words, standing_out, value_names
+from widgets.spaces.points.solids import solids
+from widgets.spaces.points.views.points import PointsView
+
+LEFT, ALT = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.AltModifier
+
+
+@pytest.fixture
+def view(qtbot: Any) -> PointsView:
+    made = opened(qtbot, PointsView(), 960, 480)
+    assert isinstance(made, PointsView)
+    return made
+
+
+def choose(view: PointsView, sides: str = "", block: int = -1) -> None:
+    view.sides.setCurrentIndex(view.sides.findData(sides))
+    view.value.setCurrentIndex(view.value.findData(block))
+    view.sides.activated.emit(0)
+
+
+@pytest.mark.parametrize("name", odd_frames())
+def test_frames_without_points_say_what_to_do(view: PointsView, name: str) -> None:
+    view.set_frame(odd_frames()[name])
+    view.grab()
+    assert view.canvas.message and not view.canvas.looks
+    assert view.numbers() == {} and view.caption() == ""
+
+
+def test_the_identity_has_two_panels_and_an_element_three(view: PointsView) -> None:
+    give(view, points_frame())
+    assert [look.title for look in view.canvas.looks] == ["x", "F(x) · layer1.gate"]
+    part = give(view, points_frame(chain=TURN))
+    assert [look.title for look in view.canvas.looks] == ["F(x) · layer1.gate", "F(ρ(g)x)", "difference"]
+    assert part.difference is not None and np.abs(part.difference).max() < 1e-4 * np.abs(part.values).max()
+    assert "ethanol" in view.caption().lower() and view.numbers()["places"].shape == (9, 3)
+
+
+def test_atoms_are_balls_and_vectors_turn_with_them(view: PointsView) -> None:
+    part = give(view, points_frame(chain=TURN))
+    before, after, _ = view.canvas.looks
+    turn = rotation(np.array([40.0, 25.0, 10.0]))
+    np.testing.assert_allclose(before.vertices[:9], part.position)
+    np.testing.assert_allclose(after.vertices[:9], part.position @ turn.T, atol=1e-6)
+    np.testing.assert_allclose(after.glyphs[0].directions, before.glyphs[0].directions @ turn.T, atol=1e-5)
+    owner = view.canvas.pictures.owners[0]
+    assert set(owner.tolist()) == set(range(9)) and len(owner) == len(before.vertices)
+    # oxygen is red, as chemists have it, and the two ends of a bond have the colours of their atoms
+    oxygen = int(np.flatnonzero(part.numbers == 8)[0])
+    assert before.colours is not None and before.colours[oxygen].tolist() == [255, 13, 13]
+
+
+def test_atoms_are_coloured_by_their_charges_where_a_person_wants_it(view: PointsView, tmp_path: Path) -> None:
+    path = tmp_path / "water.extxyz"
+    path.write_text(
+        "3\nProperties=species:S:1:pos:R:3:initial_charges:R:1\nO 0 0 0.119 -0.8\nH 0 0.763 -0.477 0.4\n"
+        "H 0 -0.763 -0.477 0\n"
+    )
+    give(view, points_frame(sample=str(path)))
+    assert view.charges.isVisible() and view.canvas.looks[0].colours[0].tolist() == [255, 13, 13]  # type: ignore[index]
+    view.charges.setChecked(True)
+    look = view.canvas.looks[0]
+    assert look.colours is not None and "from -0.8 to 0.4" in look.note.replace("−", "-")
+    assert look.colours[:3].tolist() == [[0, 114, 178], [182, 122, 75], [150, 150, 150]]
+    assert "charge -0.8" in point_words(view.parts()[0][0], view.parts()[0][1], "x", 0).replace("−", "-")
+    give(view, points_frame())  # ethanol, of which no charges are known
+    assert not view.charges.isVisible() and view.canvas.looks[0].note == ""
+
+
+def test_of_many_atoms_those_with_a_formal_charge_are_named(view: PointsView, tmp_path: Path) -> None:
+    path = tmp_path / "long.sdf"
+    atoms = "".join(f"{1.5 * k:10.4f}{0.3 * (k % 2):10.4f}{0.1 * k:10.4f} C   0  0\n" for k in range(42))
+    bonds = "".join(f"{k + 1:3d}{k + 2:3d}  1  0\n" for k in range(41))
+    path.write_text(
+        f"long\n\n\n 42 41  0  0  0  0  0  0  0  0999 V2000\n{atoms}{bonds}M  CHG  1   7  -1\nM  END\n$$$$\n"
+    )
+    part = give(view, points_frame("schnet", "", "interactions.0", str(path)))
+    assert len(part.names) == 42 and [text.words for text in view.canvas.looks[0].texts] == ["C7⁻"]
+    view.names.setChecked(False)
+    assert not view.canvas.looks[0].texts
+
+
+@pytest.mark.parametrize("choice", ["light", "dark"])
+def test_no_colour_of_a_point_vanishes_on_the_ground(qtbot: Any, choice: str) -> None:
+    theme.use(choice)
+    try:
+        ground = light(np.array([QColor(theme.current().raised).getRgb()[:3]]))
+        for table in (theme.signed_map(), theme.error_map()):
+            made = standing_out(table)
+            before, after = (contrast(light(colours[:, :3]), ground) for colours in (table, made))
+            assert before.min() < 1.3 and after.min() > 1.45, "those near zero were nearly the ground"
+            kept = before >= 1.5
+            assert kept.mean() > 0.5 and np.array_equal(made[kept], table[kept])
+    finally:
+        theme.use("light")
+
+
+def light(colours: np.ndarray) -> np.ndarray:
+    """Return the relative luminance of colours, as WCAG 2 defines it."""
+    share = colours / 255
+    return np.where(share <= 0.03928, share / 12.92, ((share + 0.055) / 1.055) ** 2.4) @ [0.2126, 0.7152, 0.0722]
+
+
+def contrast(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    return (np.maximum(one, other) + 0.05) / (np.minimum(one, other) + 0.05)
+
+
+def test_values_of_degree_two_are_surfaces_that_turn(view: PointsView) -> None:
+    part = give(view, points_frame(chain=TURN))
+    names = value_names(part)
+    block = next(k for k, name in enumerate(names) if name.endswith("degree 2"))
+    choose(view, "ρ′(g)F(x),F(ρ(g)x)", block)
+    one, other = view.canvas.looks
+    assert one.bar == names[block] and one.scalars is not None and float(np.nanmin(one.scalars)) < 0
+    # both ways round give the same surfaces, and they are not those of F(x)
+    np.testing.assert_allclose(one.vertices, other.vertices, atol=1e-4)
+    choose(view, "F(x)", block)
+    still = view.canvas.looks[0]
+    away = still.vertices - still.vertices[view.canvas.pictures.owners[0]]
+    turned = one.vertices - one.vertices[view.canvas.pictures.owners[0]]
+    assert np.abs(np.linalg.norm(away, axis=1) - np.linalg.norm(turned, axis=1)).max() > 0.02
+
+
+def test_a_fault_is_seen_in_the_difference(view: PointsView) -> None:
+    give(view, points_frame("fault-tensor-field", TURN))
+    look = view.canvas.looks[2]
+    assert look.scalars is not None and float(np.nanmax(look.scalars)) > 1e-2 and not look.note
+
+
+def test_points_that_a_layer_moves_are_drawn_where_it_moves_them(view: PointsView) -> None:
+    part = give(view, points_frame(MOVING, layer="layers.3.moved", sample="bodies"))
+    x, moved = view.canvas.looks
+    np.testing.assert_allclose(x.vertices[:5], part.position)
+    np.testing.assert_allclose(moved.vertices[:5], part.values, atol=1e-6)
+    assert part.target is not None and len(moved.marks.paths) == 15, "three rings where each will be"
+    assert len(x.glyphs[0].points) == 5, "velocities"
+
+
+def test_renumbered_points_keep_their_places(view: PointsView) -> None:
+    give(view, points_frame(chain="permute:3"))
+    before, after, difference = view.canvas.looks
+    np.testing.assert_allclose(before.vertices, after.vertices)
+    np.testing.assert_allclose(before.glyphs[0].directions, after.glyphs[0].directions, atol=1e-5)
+    assert difference.scalars is not None and float(np.nanmax(difference.scalars)) < 1e-5
+
+
+def test_edges_are_told_at_the_points_they_lead_to(view: PointsView) -> None:
+    part = give(view, points_frame(chain="permute:3", layer="layer1.product"))
+    one, other = at_points(part, part.values), at_points(part, part.answer, moved=True)
+    np.testing.assert_allclose(one, other[part.order], atol=1e-5)
+    assert one.shape[0] == 9 and view.canvas.looks[0].glyphs
+
+
+def test_a_click_selects_the_atom_whatever_is_hit_of_it(view: PointsView, qtbot: Any) -> None:
+    give(view, points_frame())
+    wishes = gather(view)
+    spot = view.canvas.vertex_at(2).toPoint() + QPoint(3, 3)  # beside the middle of the oxygen's ball
+    QTest.mouseMove(view.canvas, spot)
+    QTest.mouseClick(view.canvas, LEFT, Qt.KeyboardModifier.NoModifier, spot)
+    assert wishes and wishes[-1] == Wish({"node": 2})
+    give(view, points_frame(node=2))
+    assert len(view.canvas.looks[0].marks.paths) == 3
+    lines = view.canvas.looks[0].glyphs[-1]
+    assert len(lines.points) == 8, "what the selected atom hears"
+
+
+def test_alt_and_a_drag_turn_the_points(view: PointsView) -> None:
+    give(view, points_frame(chain="rotation:0,30,0"))
+    wishes = gather(view)
+    start = view.canvas.cells()[0].center().toPoint()
+    QTest.mousePress(view.canvas, LEFT, ALT, start)
+    for step in (10, 30):
+        QTest.mouseMove(view.canvas, start + QPoint(step, 0))
+    QTest.mouseRelease(view.canvas, LEFT, ALT, start + QPoint(30, 0))
+    steps = [wish.step for wish in wishes if wish.step]
+    assert steps and all(step[0] == "rotation" for step in steps)
+    assert steps[-1][1] != (0.0, 30.0, 0.0) and wishes[-1].done
+    assert parse_chain(f"rotation:{','.join(map(str, steps[-1][1]))}")
+
+
+def test_two_networks_stand_beside_each_other(view: PointsView) -> None:
+    give(view, points_frame(chain=TURN, compare="egnn"))
+    assert [look.title.split(" · ")[0] for look in view.canvas.looks] == ["F(ρ(g)x)", "difference"] * 2
+
+
+@pytest.mark.parametrize("name", ["dark", "light"])
+def test_themes(view: PointsView, name: str) -> None:
+    give(view, points_frame(chain=TURN))
+    before = theme.current().name
+    theme.use(name)
+    try:
+        view.apply_theme()
+        image = view.grab().toImage()
+        assert not image.isNull() and view.canvas.looks
+    finally:
+        theme.use(before)
+
+
+def test_many_points_have_few_triangles() -> None:
+    """Four triangles for each of 100,000, and of each it is known whose it is."""
+    places = np.random.default_rng(0).normal(size=(100_000, 3))
+    made = solids(places, np.full(100_000, 0.01), np.zeros((2, 0), np.int64), 0.01)
+    assert len(made.faces) == 400_000 and made.owner[100_000 + 4 * 7] == 7
+
+
+def test_pairs_that_a_layer_joins_are_lines(view: PointsView) -> None:
+    """The graph that DGCNN infers: eight neighbours each, the same after a turn and a renumbering."""
+    part = give(view, points_frame("dgcnn-distances", f"{TURN}+permute:3", "joined2", "torus-3d"))
+    assert part.links is not None and part.answer_links is not None and part.links.shape[1] >= 8 * 256
+    pairs = [set(zip(*links.tolist(), strict=True)) for links in (part.links, part.answer_links)]
+    assert pairs[0] == pairs[1]
+    before, after, difference = view.canvas.looks
+    assert len(before.glyphs[0].points) == len(after.glyphs[0].points) == part.links.shape[1]
+    assert "Matrix" in difference.empty
+    give(view, points_frame("dgcnn-distances", f"{TURN}+permute:3", "joined2", "torus-3d", node=5))
+    assert 8 <= len(view.canvas.looks[0].glyphs[0].points) < 20
+
+
+def test_a_double_bond_is_two_tubes_in_the_plane_of_its_neighbours() -> None:
+    """Ethene: carbons 0 and 1, hydrogens 2 to 5, all in the plane z = 0."""
+    places = np.array([[-0.67, 0, 0], [0.67, 0, 0], [-1.2, 0.9, 0], [-1.2, -0.9, 0], [1.2, 0.9, 0], [1.2, -0.9, 0]])
+    bonds, kinds = np.array([[0, 0, 0, 1, 1], [1, 2, 3, 4, 5]]), np.array([2, 1, 1, 1, 1])
+    single = solids(places, np.full(6, 0.2), bonds, 0.1)
+    made = solids(places, np.full(6, 0.2), bonds, 0.1, kinds=kinds)
+    assert made.bonded.sum() == single.bonded.sum() * 6 // 5, "one tube more"
+    tubes = made.vertices[made.bonded]
+    middle = tubes[np.abs(tubes[:, 0]) < 1e-9]  # where the halves of the double bond meet
+    heights = np.unique(np.round([ring.mean(0) for ring in middle.reshape(-1, 8, 3)], 6), axis=0)
+    assert len(heights) == 2 and np.allclose(heights[:, 2], 0) and np.allclose(heights[:, 1], [-0.095, 0.095])
+    turned = np.array([[0, -1, 0], [1, 0, 0], [0, 0, 1.0]])
+    again = solids(places @ turned.T, np.full(6, 0.2), bonds, 0.1, kinds=kinds)
+    assert np.allclose(again.vertices[again.bonded].mean(0), (tubes @ turned.T).mean(0))

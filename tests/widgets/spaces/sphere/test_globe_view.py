@@ -1,0 +1,75 @@
+"""The globe in the whole window: what it shows, exports and undo."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QPointF
+from pytestqt.qtbot import QtBot
+
+from explorer.declare.elements import parse_chain
+from explorer.spaces.sphere.elements.turn import about
+from explorer.spaces.sphere.harmonics import map_points
+from explorer.state.state import State
+from tests.widgets.parts.driving.windows import Open, settle
+from widgets.base.view import Wish
+from widgets.figures.export import export_view
+from widgets.figures.numbers import export_numbers
+from widgets.spaces.sphere.views.globe import SPECTRA, GlobeView, ball
+
+FIRST = State(model="sphere-cnn", sample="globe", steps=parse_chain("turn-sphere:60,0,30"), layer="lift")
+
+
+def test_a_globe_is_the_panorama_wrapped_round_a_ball() -> None:
+    points, faces = ball(12)
+    np.testing.assert_allclose(points, map_points(12).numpy(), atol=1e-12)
+    a, b, c = (points[faces[:, k]] for k in range(3))
+    assert (np.einsum("ij,ij->i", a + b + c, np.cross(b - a, c - a)) > 0).all(), "faces look outwards"
+
+
+def test_alt_and_a_drag_turn_the_function(qtbot: QtBot) -> None:
+    """The rotations of a drag follow the one that there was, whichever axis they are about."""
+    view = GlobeView()
+    qtbot.addWidget(view)
+    view.set_state(FIRST)
+    before = about(60.0, 0.0, 30.0).matrix
+    for further in (about(7.0, 80.0, -20.0).matrix, before.T, before @ before):
+        with qtbot.waitSignal(view.wished) as wish:
+            view.canvas.turned.emit(further)
+        name, values = wish.args[0].step
+        assert name == "turn-sphere" and np.abs(about(*values).matrix - further @ before).max() < 1e-3
+        assert wish.args[0].tag == "turn-sphere"
+
+
+@pytest.mark.slow
+def test_the_window_shows_a_globe_and_its_spectrum(qtbot: QtBot, open_window: Open, tmp_path: Path) -> None:
+    window = open_window(FIRST)
+    view = window.panes.front()
+    assert isinstance(view, GlobeView), "the view that was made for it comes to the front"
+    view.settle()
+    assert [look.title for look in view.canvas.looks] == ["x", "ρ(g)x", "ρ′(g)F(x)", "F(ρ(g)x)"]
+    found = view.numbers()
+    np.testing.assert_allclose(found["spectrum of x"], found["spectrum of ρ(g)x"], rtol=1e-4)
+    assert np.abs(found["x"] - found["ρ(g)x"]).max() > 0.1
+    np.testing.assert_allclose(found["ρ′(g)F(x)"], found["F(ρ(g)x)"], atol=1e-5)
+    for chart, names, degrees in zip(view.spectra, SPECTRA, (7, 5), strict=True):
+        shown = chart.spectrum
+        assert shown is not None and chart.names == names and shown.kinds == tuple(map(str, range(degrees)))
+        np.testing.assert_allclose(shown.before, found[f"spectrum of {names[0]}"])
+        np.testing.assert_allclose(shown.before, shown.after, rtol=1e-4)
+        assert shown.mixed[0] < 1e-5 and shown.mixed[1:].min() > 0.05, "they mix within each degree, but for constants"
+    assert "values of degree 2\npower" in view.spectra[0].read(QPointF(2.0, 0.0))
+    for ending in ("svg", "png"):
+        export_view(view, tmp_path / f"a.{ending}")
+        assert (tmp_path / f"a.{ending}").stat().st_size > 4000
+    export_numbers(view, tmp_path / "a.npz")
+    assert "layer lift" in view.caption() and "turn-sphere:60,0,30" in view.caption()
+    window.controller.grant(Wish(changes={"layer": "head"}))
+    settle(qtbot, window)
+    assert [look.title for look in view.canvas.looks] == ["x", "ρ(g)x"]
+    assert view.spectra[1].spectrum is None and "no coefficients" in view.spectra[1].message
+    window.controller.undo()
+    settle(qtbot, window)
+    assert len(view.canvas.looks) == 4

@@ -1,0 +1,211 @@
+"""Densities of a generative adversarial network: p_data, p_g, D and its optimum, and the way from z to x."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QStackedWidget, QVBoxLayout, QWidget
+
+from explorer.square.frame import Square
+from widgets.base.frame_view import FrameView, Pages
+from widgets.base.look.theme import current
+from widgets.base.text.words import figure
+from widgets.base.view import ViewSpec
+from widgets.charts.axis.axes import ValueAxis
+from widgets.charts.items.curve import Curve
+from widgets.charts.library import pg
+from widgets.charts.plot import Plot
+from widgets.maps.map_grid import MapGrid
+
+NOTHING = "Open a generative adversarial network on a density to see it beside the data."
+NONE = "This network draws no densities."
+NEEDED = ("p_data", "p_g", "D", "D*")
+FIGURE = "= "  # before the name of a number among the matrices
+NET = "net of z"
+GRADIENT = "∇ "  # before the name of a loss: the legend has no room for a word
+PULLS = {"least squares": ("first", 2), "non-saturating": ("second", 2)}  # of the losses; a word more is too long
+LONGEST = 0.4  # of an arrow, in units of the plane
+MOST = 98.5  # per cent of the values of a curve that its axis holds
+HEAD = 0.3  # of an arrow, the share that its tip takes
+Points = tuple[NDArray[Any], NDArray[Any]]
+
+
+class Lines(Plot):
+    """Named curves over one axis, or in the plane."""
+
+    def __init__(self, inks: Mapping[str, tuple[str, int]], bottom: str, left: str = "y", round_: bool = False) -> None:
+        self.inks, self.names = dict(inks), (bottom, left)
+        self.curves: dict[str, Any] = {}
+        super().__init__(left=ValueAxis("left"), bottom=ValueAxis("bottom"))
+        self.bottom.end = bottom
+        self.round = round_
+        self.box.keep_round(round_)
+        for name in self.inks:
+            self.curves[name] = self.add(Curve(), key=name)
+        self.dress()
+
+    def dress(self) -> None:
+        super().dress()
+        for name, curve in self.curves.items():
+            role, width = self.inks[name]
+            curve.setPen(pg.mkPen(getattr(current(), role), width=width))
+
+    def resizeEvent(self, event: Any) -> None:
+        super().resizeEvent(event)
+        if getattr(self, "round", False):  # one scale for both axes: another shape shows another range
+            self.box.autoRange()
+
+    def show_curves(self, values: Mapping[str, Points]) -> None:
+        """Draw (x, y) by name; the ranges hold all of them, and zero."""
+        high, low, ends = 1e-9, 0.0, (np.inf, -np.inf)
+        for name, curve in self.curves.items():
+            x, y = values.get(name, (np.zeros(0), np.zeros(0)))
+            curve.setData(x, y)
+            fair, across = y[np.isfinite(y)], x[np.isfinite(x)]
+            if fair.size:
+                top = fair.max() if self.round else np.percentile(fair, MOST)  # the ends of z may be torn away
+                high, low = max(high, float(top)), min(low, float(fair.min()))
+                ends = (min(ends[0], float(across.min())), max(ends[1], float(across.max())))
+        if ends[0] < ends[1]:
+            self.set_ranges(ends, (low, high + 0.05 * (high - low)))
+        if self.round:
+            self.box.autoRange()
+
+    def read(self, at: Any) -> str:
+        return f"{self.names[0]} {figure(at.x())}, {self.names[1]} {figure(at.y())}"
+
+
+class DensityView(FrameView[Square]):
+    """On the line curves, the way from z to x and the gradient that G gets; on the plane maps, a net and arrows."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.words = QLabel()
+        self.words.setWordWrap(True)
+        self.density = Lines(
+            {"p_data": ("first", 2), "p_g": ("second", 2), "D": ("text", 2), "D*": ("muted", 1)}, "x", "height"
+        )
+        self.way = Lines({"z above, x = G(z) below": ("second", 1)}, "z, x", "way")
+        self.gradient = Lines(
+            {GRADIENT + "non-saturating": ("good", 2), GRADIENT + "minimax": ("bad", 2)}, "z", "gradient"
+        )
+        self.contraction = Lines({"|dG/dz|": ("second", 2)}, "z", "|dG/dz|")
+        self.maps = MapGrid()
+        self.net = Lines({NET: ("second", 1)}, "x", round_=True)
+        self.pulls = Lines(PULLS, "x", round_=True)
+        self.plots = (self.density, self.way, self.gradient, self.contraction, self.net, self.pulls)
+        self.stack = QStackedWidget()
+        self.stack.addWidget(_columns((3, (self.density, self.way)), (2, (self.gradient, self.contraction))))
+        self.stack.addWidget(_columns((3, (self.maps,)), (2, (self.net, self.pulls))))
+        content = QWidget()
+        column = QVBoxLayout(content)
+        column.setContentsMargins(8, 4, 8, 4)
+        column.addWidget(self.words)
+        column.addWidget(self.stack, 1)
+        self._pages = Pages(self, content, NOTHING)
+        for plot in self.plots:
+            plot.hovered.connect(self.hovered)
+        self.apply_theme()
+
+    def parts(self) -> list[Square]:
+        """Return the first square if its network draws densities."""
+        return [s for s in self.squares[:1] if fits(s)]
+
+    def reason(self, parts: list[Square]) -> str:
+        return "" if parts else NONE if self.squares else NOTHING
+
+    def show_empty(self, sentence: str) -> None:
+        self._pages.say(sentence)
+
+    def draw(self, parts: list[Square]) -> None:
+        self._pages.say("")
+        rows = parts[0].matrices
+        numbers = [f"{n[len(FIGURE) :]} {figure(float(v[0, 0]))}" for n, v in rows.items() if n.startswith(FIGURE)]
+        self.words.setText(";  ".join(numbers))
+        line = "x" in rows
+        self.stack.setCurrentIndex(0 if line else 1)
+        if line:
+            self._draw_line({name: np.asarray(v, np.float64)[0] for name, v in rows.items()})
+        else:
+            self._draw_plane({name: np.asarray(v, np.float64) for name, v in rows.items()})
+
+    def _draw_line(self, flat: Mapping[str, NDArray[np.float64]]) -> None:
+        self.density.show_curves({name: (flat["x"], flat[name]) for name in NEEDED})
+        z, x = flat["z"], flat["G(z)"]
+        ends = np.ones_like(z), np.zeros_like(z), np.full_like(z, np.nan)
+        self.way.show_curves({"z above, x = G(z) below": _joined((z, x, ends[2]), ends)})
+        self.gradient.show_curves(
+            {name: (z, np.abs(flat[f"gradient, {name[len(GRADIENT) :]}"])) for name in self.gradient.inks}
+        )
+        self.contraction.show_curves({"|dG/dz|": (z, flat["|dG/dz|"])})
+
+    def _draw_plane(self, rows: Mapping[str, NDArray[np.float64]]) -> None:
+        maps = np.stack([np.asarray(rows[n], np.float32) for n in NEEDED])
+        self.maps.set_values(maps, 0.0, 1.0, "error", names=NEEDED)
+        self.maps.set_title("in reading order " + ", ".join(NEEDED) + "; from 0 to 1")
+        self.maps.arrange()
+        x, y = rows["G(z), x"], rows["G(z), y"]
+        gap = np.full((len(x), 1), np.nan)
+        both = [np.hstack([np.vstack([v, v.T]), np.vstack([gap, gap])]).ravel() for v in (x, y)]  # rows, columns
+        self.net.show_curves({NET: (both[0], both[1])})
+        at = np.stack([rows["pulled at, x"].ravel(), rows["pulled at, y"].ravel()], 1)
+        told = {n: np.stack([rows[f"pull, {n}, x"].ravel(), rows[f"pull, {n}, y"].ravel()], 1) for n in PULLS}
+        self.pulls.show_curves({name: arrows(at, way) for name, way in told.items()})
+
+    def apply_theme(self) -> None:
+        self._pages.apply_theme()
+        for plot in self.plots:
+            plot.dress()
+        self.maps.apply_theme()
+
+    def numbers(self) -> dict[str, NDArray[Any]]:
+        return {name: np.asarray(v) for s in self.parts() for name, v in s.matrices.items()}
+
+    def caption(self) -> str:
+        return f"{self.parts()[0].model}: {self.words.text()}" if self.parts() else ""
+
+
+def _columns(*columns: tuple[int, tuple[QWidget, ...]]) -> QWidget:
+    page = QWidget()
+    row = QHBoxLayout(page)
+    row.setContentsMargins(0, 0, 0, 0)
+    for stretch, plots in columns:
+        column = QVBoxLayout()
+        for plot in plots:
+            column.addWidget(plot, 1)
+        row.addLayout(column, stretch)
+    return page
+
+
+def _joined(x: tuple[NDArray[Any], ...], y: tuple[NDArray[Any], ...]) -> Points:
+    return np.stack(x, 1).ravel(), np.stack(y, 1).ravel()
+
+
+def arrows(at: NDArray[np.float64], way: NDArray[np.float64]) -> Points:
+    """Return arrows as lines with gaps; their lengths are the roots of the gradients', so that small ones are seen."""
+    size = np.linalg.norm(way, axis=1, keepdims=True)
+    shaft = LONGEST * way / np.maximum(np.sqrt(size * max(float(size.max()), 1e-12)), 1e-12)
+    tip, aside = at + shaft, shaft[:, ::-1] * np.array([-1.0, 1.0])
+    wings = [tip - HEAD * (shaft + sign * aside) for sign in (0.6, -0.6)]
+    parts = [at, tip, wings[0], tip, wings[1], np.full_like(at, np.nan)]
+    return _joined(tuple(p[:, 0] for p in parts), tuple(p[:, 1] for p in parts))
+
+
+def fits(square: Square) -> bool:
+    """Return whether a network draws densities."""
+    return all(name in square.matrices for name in NEEDED)
+
+
+VIEW = ViewSpec(
+    "density",
+    "Density",
+    DensityView,
+    "center",
+    3,
+    "The densities of a generative adversarial network, its discriminator and the optimum.",
+    domains=("graph", "set"),
+    fits=fits,
+)

@@ -1,0 +1,127 @@
+"""Write what the pair view says of a matrix: its four properties, and the caption of a figure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from typing import Literal
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QFont, QFontMetricsF
+
+from explorer.spaces.graph.drawing.pairs.matrix import PairMatrix, Properties
+from explorer.spaces.sequence.drawing.values import TimePart
+from explorer.square.frame import Frame, Square
+from widgets.base.look.theme import current
+from widgets.base.text.words import figure, subject
+from widgets.spaces.pairs.panel import Panel
+
+SAME = 1e-4  # relative difference up to which the matrix moved with the nodes and did not change otherwise
+
+NO_GRAPH = (
+    "{} is not a graph: it has no pairs of nodes.\nPick a graph or a set to see attention and adjacency as matrices."
+)
+NOT_SELECTED = "{} is a sequence.\nSelect a layer on pairs of its steps, such as attention, to see it as a matrix."
+NO_PAIRS = (
+    "{} is a sequence, and no layer of this model lies on pairs of its steps.\nWhere it is too long for a matrix of "
+    "attention, click a step in the timeline to see what that step attends to."
+)
+NO_PATCHES = (
+    "{} is an image, and no layer of this model lies on pairs of its patches.\nOpen a network with attention over the "
+    "image, such as a ViT, to see it as a matrix."
+)
+
+
+def without_pairs(square: Square, sample: str) -> str:
+    """Return why there is no matrix to show, and what to do."""
+    if square.domain == "grid":
+        return NO_PATCHES.format(sample)
+    if square.of(TimePart) is None:
+        return NO_GRAPH.format(sample)
+    formed = any(layer.kind_of_places == "pair" for layer in square.layers)
+    return (NOT_SELECTED if formed else NO_PAIRS).format(sample)
+
+
+def share(value: float) -> str:
+    """Return a share as a percentage that does not round to all or nothing: "99.98 %"."""
+    percent = 100 * value
+    digits = 2 if percent > 99 or percent < 1 else 1 if percent < 10 or percent > 90 else 0
+    text = f"{percent:.{digits}f}" if percent % 1 else f"{percent:.0f}"
+    text = "< 0.01" if 0 < value < 1e-4 else "> 99.99" if 1 - 1e-4 < value < 1 else text
+    return f"{text} %".replace(" ", "\N{NO-BREAK SPACE}")
+
+
+Form = Literal["column", "lines", "row"]
+
+
+def properties_table(
+    title: str,
+    matrix: PairMatrix,
+    properties: Properties,
+    moved: float | None,
+    form: Form = "column",
+    room: float = 0.0,
+    places: str = "nodes",
+) -> str:
+    """Return the read-out as rich text: static, square, sparse, symmetric, sums.
+
+    They stand below each other, in one line each ("lines": the figure without its formula), or beside each other.
+    The title is cut to `room` pixels, rows and columns are `places`. `moved` is ||P A P^T - A'|| / ||A||, A' being the
+    matrix of the moved input; None where it is not known.
+    """
+    if moved is None:
+        static, how = "when x moves", "known for the selected layer"
+    else:
+        static = f"moves with the {places}" if moved <= SAME else "changes with the input"
+        how = f"‖PAPᵀ − A′‖ / ‖A‖ = {figure(moved)}"
+    asymmetry = properties.asymmetry
+    if asymmetry is None:
+        symmetric, off = "–", "not worked out at this size" if not properties.exact else "all entries are 0"
+    else:
+        symmetric = "symmetric" if asymmetry <= 1e-6 else "not symmetric"
+        off = f"‖A − Aᵀ‖ / ‖A‖ = {figure(asymmetry)}"
+    low, high = properties.sums
+    sums = "rows sum to 1" if properties.stochastic else "row sums"
+    near = f"≤ {figure(properties.near)}"
+    lines = [
+        (static, how),
+        ("square", f"{matrix.n:,} × {matrix.n:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")),
+        ("sparse" if properties.near_zero >= 0.5 else "dense", f"{share(properties.near_zero)} of |a| {near}"),
+        (symmetric, off),
+        (sums, f"{figure(low)} … {figure(high)}"),
+    ]
+    t = current()
+    muted, kept = f"color:{t.muted}", "white-space:nowrap"
+    shown = QFontMetricsF(QFont()).elidedText(title, Qt.TextElideMode.ElideMiddle, room) if room else title
+    name = f"<span style='{muted}'>{escape(shown)}</span>"
+    if form == "lines":
+        rows = [f"<tr><td style='{kept}'><b>{a}</b>&nbsp;&nbsp;</td><td style='{muted}; {kept}'>{_short(b)}</td></tr>"
+                for a, b in (lines if moved is not None else lines[1:])]  # fmt: skip
+        return f"{name}<table cellspacing='0'>{''.join(rows)}</table>"
+    if form == "row":
+        style = f"padding-right:28px; {kept}"
+        cells = [f"<td style='{style}'><b>{a}</b><br><span style='{muted}'>{b}</span></td>" for a, b in lines]
+        return f"{name}<table cellspacing='0'><tr>{''.join(cells)}</tr></table>"
+    rows = [f"<div style='{kept}'><b>{a}</b></div><div style='{muted}; margin-bottom:3px'>{b}</div>" for a, b in lines]
+    return name + "".join(rows)
+
+
+def _short(text: str) -> str:
+    """Return the figure of "formula = figure"; "" of a sentence that explains why there is none."""
+    text = text.rpartition(" = ")[2].partition(" of |a|")[0]
+    return text if any(c.isdigit() for c in text) else ""
+
+
+def caption(frame: Frame, panels: Sequence[Panel], order: str) -> str:
+    """Return one line that says what is shown of what, in which order, on which scale."""
+    words = []
+    for panel in panels:
+        scale = panel.high or panel.matrix.largest
+        low = figure(-scale) if panel.matrix.signed else "0"
+        title = panel.title.partition(", head")[0] + ", all heads" if panel.small else panel.title
+        text = f"{title} (colours {low} to {figure(scale)}{', logarithmic' if panel.log else ''}"
+        if panel.threshold:
+            kept = share(panel.matrix.kept(panel.head, panel.threshold))
+            text += f", entries of at least {figure(panel.threshold)}: {kept}"
+        words.append(text + ")")
+    return f"{subject(frame)}: {'; '.join(words)}; rows receive, columns send, {order}"

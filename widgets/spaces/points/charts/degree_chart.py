@@ -1,0 +1,87 @@
+"""Values by degree and parity as bars, before and after an element."""
+
+from __future__ import annotations
+
+import numpy as np
+from PySide6.QtCore import QPointF, QSize
+from PySide6.QtGui import QColor, QResizeEvent
+from PySide6.QtWidgets import QWidget
+
+from explorer.spaces.points.drawing.spectrum import Spectrum
+from widgets.base.look import theme
+from widgets.base.text.words import figure
+from widgets.charts.axis.axes import Name, NameAxis, ValueAxis
+from widgets.charts.items.marks import Columns, fill
+from widgets.charts.plot import Plot
+
+WIDE = 300  # pixels, from which on there is room for keys beside the title
+WORDS = {"0e": "scalars", "0o": "pseudo-scalars", "1o": "vectors", "1e": "pseudo-vectors"}
+
+
+class DegreeChart(Plot):
+    """Two bars for each kind of value: F(x), and F(rho(g) x) beside it.
+
+    Args:
+        measured: what the bars say of the values.
+        names: what the two bars are of. Where keys have no room, in a narrow chart, they follow the title.
+    """
+
+    def __init__(
+        self, parent: QWidget | None = None, measured: str = "size", names: tuple[str, str] = ("F(x)", "F(ρ(g)x)")
+    ) -> None:
+        self.measured, self.names = measured, names
+        super().__init__(parent, left=ValueAxis("left"), bottom=NameAxis("bottom"))
+        self.box.setMouseEnabled(x=False, y=False)
+        self.spectrum: Spectrum | None = None
+        self._title = ""
+        self.bars = [self.add(Columns(), 1), self.add(Columns(), 1)]
+        self.dress()
+
+    def sizeHint(self) -> QSize:
+        return QSize(380, 160)
+
+    def show_spectrum(self, spectrum: Spectrum | None, title: str = "", message: str = "") -> None:
+        """Show a spectrum, or say why there is none."""
+        self.spectrum, self._title = spectrum, title
+        self.message = "" if spectrum is not None else message or " "
+        if spectrum is None:
+            return
+        assert isinstance(self.bottom, NameAxis)
+        at = np.arange(len(spectrum.kinds), dtype=float)
+        self.bottom.set_names([Name(kind) for kind in spectrum.kinds])
+        self.bars[0].set_columns(at - 0.38, at - 0.02, np.zeros_like(at), spectrum.before)
+        self.bars[1].set_columns(at + 0.02, at + 0.38, np.zeros_like(at), spectrum.after)
+        most = float(max(spectrum.before.max(initial=0), spectrum.after.max(initial=0))) or 1.0
+        self.set_ranges((-0.6, len(at) - 0.4), (0.0, 1.08 * most))
+        self._write()
+
+    def _write(self) -> None:
+        t = theme.current()
+        wide = self.width() >= WIDE
+        self.header.name_keys(dict(zip(self.bars, self.names, strict=True)) if wide else {})
+        inks = [] if wide else [(name, ink, False) for name, ink in zip(self.names, (t.first, t.second), strict=True)]
+        self.header.write([(self._title, t.text, True), *inks])
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if hasattr(self, "bars") and self.spectrum is not None:
+            self._write()
+
+    def read(self, at: QPointF) -> str:
+        found, k = self.spectrum, round(at.x())
+        if found is None or not 0 <= k < len(found.kinds):
+            return ""
+        kind, count = found.kinds[k], found.counts[k]
+        what = WORDS.get(kind, f"values of degree {kind.rstrip('eo')}")
+        before, after = (figure(float(side[k])) for side in (found.before, found.after))
+        mixed = f"components changed by {100 * float(found.mixed[k]):.3g} %"
+        return f"{count} × {kind}: {what}\n{self.measured} {before}, after {after}\n{mixed}"
+
+    def dress(self) -> None:
+        super().dress()
+        if hasattr(self, "bars"):
+            t = theme.current()
+            for bars, colour in zip(self.bars, (t.first, t.second), strict=True):
+                bars.setOpts(brush=fill(QColor(colour).name()))
+            if self.spectrum is not None:
+                self._write()

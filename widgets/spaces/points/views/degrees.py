@@ -1,0 +1,116 @@
+"""Values by degree, and what distances are seen through: a spectrum that stands still, and bases of functions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QComboBox, QVBoxLayout, QWidget
+
+from explorer.spaces.points.drawing.spectrum import Degreed
+from explorer.square.frame import Square
+from widgets.base.frame_view import FrameView
+from widgets.base.text.words import subject
+from widgets.base.view import ViewSpec
+from widgets.charts.adaptive import Adaptive
+from widgets.spaces.points.charts.basis_chart import BasisChart
+from widgets.spaces.points.charts.degree_chart import DegreeChart
+
+NO_DEGREES = "This layer has no values of a degree: choose one of irreps, or coordinates."
+
+
+class DegreesView(FrameView[tuple[Square, Degreed]]):
+    """The spectrum of the selected layer beside the functions that the network sees distances through."""
+
+    FOLLOWS = ("node",)
+    NOTHING = "Choose a molecule, a cloud or a volume, and a network whose values have degrees."
+    NONE = "This model lives neither on points in space nor on volumes."
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.degrees, self.basis = DegreeChart(self), BasisChart(self)
+        self._layer = ""  # that was selected when the functions were chosen
+        self.functions = QComboBox()
+        self.functions.setProperty("chrome", True)  # left out of exported figures
+        self.functions.setAccessibleName("Functions that are drawn")
+        self.functions.setToolTip("Which module's functions of a distance or an angle")
+        self.functions.activated.connect(lambda _: self.refresh())
+        self._bases = QWidget()
+        column = QVBoxLayout(self._bases)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(2)
+        column.addWidget(self.functions, 0, Qt.AlignmentFlag.AlignRight)
+        column.addWidget(self.basis, 1)
+        row = Adaptive(self)
+        row.setSpacing(6)
+        row.addWidget(self.degrees, 1)
+        row.addWidget(self._bases, 1)
+        self.degrees.hovered.connect(self.hovered)
+        self.basis.hovered.connect(self.hovered)
+        self.show_frame(None)
+
+    def parts(self) -> list[tuple[Square, Degreed]]:
+        """Return the squares whose layers may have values of degrees."""
+        return self.with_part(Degreed)
+
+    def show_empty(self, sentence: str) -> None:
+        self.degrees.show_spectrum(None, message=sentence)
+        self._bases.hide()
+
+    def draw(self, parts: list[tuple[Square, Degreed]]) -> None:
+        square, part = parts[0]
+        found, whose = part.spectrum_at(self.state.node), part.called(self.state.node)
+        self.degrees.show_spectrum(found, f"{square.layer.name}{whose and ', '}{whose}", NO_DEGREES)
+        name = self._shown(square, part)
+        curve = part.curves.get(name)
+        self._bases.setVisible(bool(name))
+        self.basis.show_curve(curve, np.zeros(0) if curve is None else part.marks(curve), name, part.apart)
+
+    def _shown(self, square: Square, part: Degreed) -> str:
+        """Return the module whose functions are shown: the selected layer, else the chosen one, else the first."""
+        names, here = list(part.curves), square.layer.name
+        if [self.functions.itemText(k) for k in range(self.functions.count())] != names:
+            self.functions.clear()
+            self.functions.addItems(names)
+            self._layer = ""
+        if here != self._layer and here in part.curves:  # another layer was selected
+            self.functions.setCurrentText(here)
+        self._layer = here
+        self.functions.setVisible(len(names) > 1)
+        return self.functions.currentText()
+
+    def numbers(self) -> dict[str, NDArray[Any]]:
+        out: dict[str, NDArray[Any]] = {}
+        if (found := self.degrees.spectrum) is not None and self.parts():
+            out |= {"kind": np.array(found.kinds, np.str_), "F(x)": found.before, "F(ρ(g)x)": found.after,
+                    "components changed": found.mixed}  # fmt: skip
+        if (curve := self.basis.curve) is not None and self.parts():
+            out |= {curve.quantity: np.asarray(curve.along), "functions": np.asarray(curve.values)}
+        return out
+
+    def caption(self) -> str:
+        if self.frame is None or not self.parts():
+            return ""
+        return f"Sizes of values by degree at {self.parts()[0][0].layer.name}: {subject(self.frame)}."
+
+    def apply_theme(self) -> None:
+        self.degrees.dress()
+        self.basis.dress()
+
+
+VIEW = ViewSpec(
+    "degrees",
+    "Degrees",
+    DegreesView,
+    "bottom",
+    5,
+    "How large the values of each degree are, and the functions that distances are seen through.",
+    domains=("points", "volume"),
+)
+
+if __name__ == "__main__":
+    from widgets.base.preview import preview
+
+    preview(DegreesView, lambda view, samples: view.set_frame(samples.make_frame()))

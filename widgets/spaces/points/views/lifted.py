@@ -1,0 +1,120 @@
+"""Points lifted to a Lie group: whom a lifted point sees, by the logarithm between them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import QSignalBlocker
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+
+from explorer.spaces.points.drawing.values import PointsPart
+from explorer.square.frame import Square
+from widgets.base.frame_view import FrameView
+from widgets.base.look import theme
+from widgets.base.text.words import subject
+from widgets.base.view import ViewSpec, Wish
+from widgets.spaces.points.charts.lifted_chart import LiftedChart
+
+NO_LIFT = "This network lifts no points to a group: choose lieconv or lie-transformer."
+
+
+class LiftedView(FrameView[tuple[Square, PointsPart]]):
+    """The neighbourhood of one lifted point; the selected point is taken, else the first one."""
+
+    FOLLOWS = ("node",)
+    NOTHING = "Choose a molecule or a cloud, and a network that lifts its points."
+    NONE = "This model does not live on points in space."
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.chart = LiftedChart(self)
+        self.point, self.lift = QComboBox(), QComboBox()
+        self._labels = (QLabel("Point"), QLabel("frame"))
+        self._chrome = QWidget()
+        self._chrome.setProperty("chrome", True)  # left out of exported figures
+        row = QHBoxLayout(self._chrome)
+        row.setContentsMargins(8, 4, 8, 0)
+        for label, box in zip(self._labels, (self.point, self.lift), strict=True):
+            row.addWidget(label)
+            row.addWidget(box)
+        row.addStretch(1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(2)
+        column.addWidget(self._chrome)
+        column.addWidget(self.chart, 1)
+        self.point.activated.connect(lambda index: self.wished.emit(Wish({"node": int(index)})))
+        self.lift.activated.connect(lambda _: self.refresh())
+        self.chart.hovered.connect(self.hovered)
+        self.apply_theme()
+        self.show_frame(None)
+
+    def parts(self) -> list[tuple[Square, PointsPart]]:
+        """Return the squares that live on points."""
+        return self.with_part(PointsPart)
+
+    def missing(self, parts: list[tuple[Square, PointsPart]]) -> str:
+        return "" if any(part.lifted is not None for _, part in parts) else NO_LIFT
+
+    def show_empty(self, sentence: str) -> None:
+        self._chrome.hide()
+        self.chart.show_lifted(None, message=sentence)
+
+    def draw(self, parts: list[tuple[Square, PointsPart]]) -> None:
+        part = next(part for _, part in parts if part.lifted is not None)
+        lifted = part.lifted
+        assert lifted is not None
+        self._chrome.show()
+        points = len(part.position)
+        node = self.state.node if self.state.node is not None and self.state.node < points else 0
+        words = [f"{part.names[k]} ({k})" if k < len(part.names) else f"point {k}" for k in range(points)]
+        self._offer(self.point, words, node)
+        chosen = max(0, min(self.lift.currentIndex(), lifted.lifts - 1))
+        self._offer(self.lift, [str(k + 1) for k in range(lifted.lifts)], chosen)
+        self.chart.show_lifted(lifted, part.lifted_after, part.order, node, chosen, part.names)
+
+    def _offer(self, box: QComboBox, words: list[str], chosen: int) -> None:
+        with QSignalBlocker(box):
+            if [box.itemText(k) for k in range(box.count())] != words:
+                box.clear()
+                box.addItems(words)
+            box.setCurrentIndex(chosen)
+        box.setEnabled(len(words) > 1)
+
+    def numbers(self) -> dict[str, NDArray[Any]]:
+        out: dict[str, NDArray[Any]] = {}
+        for square, part in self.parts():
+            prefix = f"{square.model}/" if len(self.parts()) > 1 else ""
+            for name, lifted in (("", part.lifted), (" after", part.lifted_after)):
+                if lifted is not None:
+                    known = {"turn": lifted.turn, "shift": lifted.shift, "distance": lifted.distance}
+                    out |= {f"{prefix}{key}{name}": np.asarray(table) for key, table in known.items()}
+        return out
+
+    def caption(self) -> str:
+        if self.frame is None or self.chart.lifted is None:
+            return ""
+        return f"Whom a lifted point sees, by the logarithm between them: {subject(self.frame)}."
+
+    def apply_theme(self) -> None:
+        for label in self._labels:
+            label.setStyleSheet(f"color: {theme.current().muted};")
+        self.chart.dress()
+
+
+VIEW = ViewSpec(
+    "lifted",
+    "Lifted",
+    LiftedView,
+    "bottom",
+    6,
+    "Points lifted to a Lie group: whom each of them sees, by the logarithm between them.",
+    domains=("points",),
+)
+
+if __name__ == "__main__":
+    from widgets.base.preview import preview
+
+    preview(LiftedView, lambda view, samples: view.set_frame(samples.make_frame()))

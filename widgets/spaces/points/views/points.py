@@ -1,0 +1,244 @@
+"""Points in space: atoms and bonds, arrows and surfaces of higher degree, on both sides of the square."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import QSignalBlocker
+from PySide6.QtGui import QImage, QResizeEvent
+from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+
+from explorer.declare.elements import transforms
+from explorer.spaces.points.drawing.values import PointsPart
+from explorer.spaces.points.elements.isometry import rotation, turn_of
+from explorer.square.frame import Square
+from explorer.state.catalogue import Catalogue
+from explorer.state.state import State
+from widgets.base.frame_view import FrameView
+from widgets.base.look import theme
+from widgets.base.text.words import subject
+from widgets.base.view import ViewSpec, Wish
+from widgets.spaces.mesh.drawing import pyvista_import
+from widgets.spaces.points.canvas import PointsCanvas
+from widgets.spaces.points.looks import Choice, Panel, panels, point_words, sides_of, value_names
+
+NARROW = 600  # pixels of width below which the choices stand without their words
+SIDES = (("", "Square"), ("F(x)", "F(x)"), ("x,F(x)", "x and F(x)"), ("ρ′(g)F(x),F(ρ(g)x)", "Both ways"),
+         ("x,F(x),F(ρ(g)x),difference", "All four"))  # fmt: skip
+TURN = "rotation"
+
+
+class PointsView(FrameView[tuple[Square, PointsPart]]):
+    """Up to four panels with one eye. A click selects a point, Alt with a drag turns the points themselves."""
+
+    POINTS_AT, FOLLOWS = "particle", ("node",)
+    NOTHING = "Choose a molecule or a cloud, and a network on points: they are drawn here."
+    NONE = "This model does not live on points in space."
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.choice = Choice()
+        self.canvas = PointsCanvas(self)
+        self._models: set[str] = set()
+        self._shown: tuple[tuple[int, str], ...] = ()  # square and side of each panel
+        self.sides, self.value = QComboBox(), QComboBox()
+        for key, text in SIDES:
+            self.sides.addItem(text, key)
+        self.bonds, self.edges, self.names = QCheckBox("Bonds"), QCheckBox("Edges"), QCheckBox("Names")
+        self.bonds.setChecked(True)
+        self.edges.setToolTip("What the network joins; without a tick only what the selected point hears")
+        self.names.setChecked(True)
+        self.names.setToolTip("The name of each atom, where there are few, and of those with a formal charge")
+        self.charges = QCheckBox("Charges")
+        self.charges.setToolTip(
+            "Colour atoms by their charges, blue where negative and orange where positive, not by their element"
+        )
+        self._labels = (QLabel("Show"), QLabel("value"))
+        self.sides.setToolTip("Which panels")
+        self.value.setToolTip("Which value of the layer")
+        self._chrome = QWidget()
+        self._chrome.setProperty("chrome", True)  # left out of exported figures
+        self._chrome.setMinimumWidth(1)
+        row = QHBoxLayout(self._chrome)
+        row.setContentsMargins(8, 4, 8, 0)
+        row.setSpacing(6)
+        for label, box in zip(self._labels, (self.sides, self.value), strict=True):
+            box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+            box.setMinimumContentsLength(8)
+            box.setMinimumWidth(38)
+            row.addWidget(label)
+            row.addWidget(box)
+            box.activated.connect(lambda _: self._chosen())
+        for tick in (self.bonds, self.edges, self.names, self.charges):
+            row.addWidget(tick)
+            tick.toggled.connect(lambda _: self._chosen())
+        row.addStretch(1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 4)
+        column.setSpacing(2)
+        column.addWidget(self._chrome)
+        column.addWidget(self.canvas, 1)
+        self.canvas.picked.connect(self._picked)
+        self.canvas.hovered.connect(self._hover)
+        self.canvas.turned.connect(self._turn)
+        self.canvas.let_go.connect(lambda: self.wished.emit(Wish(done=True)))
+        self.pointer.moved.connect(self._follow)
+        self.apply_theme()
+        self.show_frame(None)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        for label in self._labels:  # in a narrow window the tips say the same
+            label.setVisible(event.size().width() >= NARROW)
+
+    # what comes in ------------------------------------------------------------------------------------------------
+    def show_catalogue(self, catalogue: Catalogue) -> None:
+        super().show_catalogue(catalogue)
+        self._models = {model.name for model in catalogue.models if model.domain in VIEW.domains}
+
+    def set_state(self, state: State) -> None:
+        if state.model in self._models:
+            pyvista_import.begin()  # while the network works
+        super().set_state(state)
+
+    def parts(self) -> list[tuple[Square, PointsPart]]:
+        """Return the squares that live on points."""
+        return self.with_part(PointsPart)
+
+    def show_empty(self, sentence: str) -> None:
+        self._chrome.hide()
+        self.canvas.message = sentence
+        self._show(())
+
+    def draw(self, parts: list[tuple[Square, PointsPart]]) -> None:
+        assert self.frame is not None
+        self._chrome.show()
+        self.canvas.message = ""
+        self._offer(parts[0][1])
+        identity = not self.frame.state.steps
+        choice = self.choice
+        if len(parts) > 1 and not choice.sides:
+            # two models side by side: each one's answer and how far it is from what the law says
+            choice = replace(choice, sides=("F(x)",) if identity else ("F(ρ(g)x)", "difference"))
+        made: list[Panel] = []
+        shown: list[tuple[int, str]] = []
+        for k, (square, _) in enumerate(parts):
+            found = panels(square, choice, identity, self.state.node)
+            for side, panel in zip(sides_of(choice, identity), found, strict=True):
+                look = panel.look
+                title = look.title if len(parts) == 1 else f"{look.title} · {square.title}"
+                made.append(replace(panel, look=replace(look, title=title)))
+                shown.append((k, side))
+        self._shown = tuple(shown[:4])
+        self._show(tuple(made[:4]))
+
+    def _show(self, made: tuple[Panel, ...]) -> None:
+        self.canvas.pictures.owners = tuple(panel.owner for panel in made)
+        self.canvas.show_looks(tuple(panel.look for panel in made))
+
+    def _offer(self, part: PointsPart) -> None:
+        items = [(-1, "strongest"), *enumerate(value_names(part))]
+        with QSignalBlocker(self.value):
+            if [(self.value.itemData(k), self.value.itemText(k)) for k in range(self.value.count())] != items:
+                self.value.clear()
+                for number, text in items:
+                    self.value.addItem(text, number)
+            self.value.setCurrentIndex(max(0, self.value.findData(self.choice.block)))
+        self.value.setEnabled(len(items) > 1)
+        self.bonds.setEnabled(part.bonds.shape[1] > 0)
+        self.edges.setEnabled(part.edges.shape[1] > 0)
+        self.names.setEnabled(bool(part.names))
+        self.charges.setVisible(part.charge is not None and bool(part.numbers.any()))  # bodies show theirs always
+
+    # what the person chooses ----------------------------------------------------------------------------------------
+    def _chosen(self) -> None:
+        block = self.value.currentData()
+        self.choice = Choice(
+            tuple(filter(None, str(self.sides.currentData()).split(","))), -1 if block is None else int(block),
+            self.bonds.isChecked(), self.edges.isChecked(), self.names.isChecked(), self.charges.isChecked(),
+        )  # fmt: skip
+        self.refresh()
+
+    def _follow(self, point: int | None) -> None:
+        """Outline the point of x that the mouse is at in another view."""
+        if not self.canvas.underMouse() and self._shown:
+            self.canvas.point_at(point)
+
+    def _picked(self, panel: int, kind: str, index: int) -> None:
+        if not self.parts() or panel >= len(self._shown):
+            return
+        if kind == "" and self.state.node is not None:
+            self.wished.emit(Wish({"node": None}))
+        elif kind == "vertex":
+            self.wished.emit(Wish({"node": index}))
+
+    def _hover(self, panel: int, point: int) -> None:
+        if panel < 0 or point < 0 or panel >= len(self._shown):
+            self.hovered.emit("")
+            self.pointer.moved.emit(None)
+            return
+        self.pointer.moved.emit(point)
+        square, part = self.parts()[self._shown[panel][0]]
+        self.hovered.emit(point_words(square, part, self._shown[panel][1], point))
+
+    def _turn(self, further: NDArray[Any]) -> None:
+        """Turn the points by a small rotation after those that they have been turned by."""
+        step = self.state.step(TURN)
+        before = rotation(np.asarray(step.values if step is not None else np.zeros(3), float))
+        turned = turn_of(np.asarray(further) @ before)
+        params = transforms()[TURN].params
+        values = tuple(p.clamp(round(float(v), 2)) for p, v in zip(params, turned, strict=True))
+        self.wished.emit(Wish(step=(TURN, values), tag=TURN))
+
+    # what every view can do -----------------------------------------------------------------------------------------
+    def apply_theme(self) -> None:
+        for label in self._labels:
+            label.setStyleSheet(f"color: {theme.current().muted};")
+        if self.parts():
+            self.refresh()
+        self.canvas.update()
+
+    def settle(self) -> None:
+        self.canvas.settle()
+
+    def numbers(self) -> dict[str, NDArray[Any]]:
+        out: dict[str, NDArray[Any]] = {}
+        parts = self.parts()
+        for square, part in parts:
+            prefix = f"{square.model}/" if len(parts) > 1 else ""
+            known = {"places": part.position, "moved places": part.moved, "order": part.order, "bonds": part.bonds,
+                     "edges": part.edges, "numbers": part.numbers, "x": part.x, "F(x)": part.values,
+                     "F(ρ(g)x)": part.answer, "ρ′(g)F(x)": part.expected, "difference": part.difference}  # fmt: skip
+            out |= {prefix + name: np.asarray(v) for name, v in known.items() if v is not None}
+        return out
+
+    def turntable(self, count: int) -> Iterator[QImage] | None:
+        return self.canvas.turntable(count) if self.parts() else None
+
+    def caption(self) -> str:
+        parts = self.parts()
+        if not parts or self.frame is None:
+            return ""
+        return f"{subject(self.frame)}, points at {parts[0][0].layer.name}"
+
+
+VIEW = ViewSpec(
+    "points",
+    "Points",
+    PointsView,
+    "center",
+    0,
+    "Atoms, arrows and surfaces of a layer's values.",
+    domains=("points",),
+    prepare=pyvista_import.begin,
+)
+
+
+if __name__ == "__main__":
+    from widgets.base.preview import preview
+
+    preview(PointsView, lambda view, samples: view.set_frame(samples.make_frame()))

@@ -1,0 +1,154 @@
+"""Clebsch-Gordan paths: which couplings of values with harmonics carry the signal in a product of irreps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import QSignalBlocker
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+
+from explorer.spaces.points.drawing.routes import Route, Routed
+from explorer.square.frame import Square
+from widgets.base.frame_view import FrameView
+from widgets.base.look import theme
+from widgets.base.text.words import subject
+from widgets.base.view import ViewSpec, Wish
+from widgets.spaces.points.charts.routes_chart import RoutesChart
+
+NO_PRODUCT = (
+    "This network has no product of irreps: choose tensor-field-network or se3-transformer on points, steerable-cnn-3d "
+    "on volumes, sphere-cnn on the sphere."
+)
+
+
+def nearest(names: Mapping[str, object], layer: str, order: Sequence[str] = ()) -> str:
+    """Return the name that shares most of its parts with that of a layer.
+
+    Where several do, the last one that comes no later than the layer in the `order` of layers, else the first.
+    """
+
+    def shared(name: str) -> int:
+        pairs = zip(name.split("."), layer.split("."), strict=False)
+        return next((k for k, (a, b) in enumerate(pairs) if a != b), min(name.count("."), layer.count(".")) + 1)
+
+    most = max(map(shared, names))
+    best = [name for name in names if shared(name) == most]
+    at = {name: k for k, name in enumerate(order)}
+    before = [name for name in best if name in at and at[name] <= at.get(layer, -1)]
+    return max(before, key=at.__getitem__) if before else best[0]
+
+
+class RoutesView(FrameView[tuple[Square, Routed]]):
+    """The paths of the product that belongs to the selected layer, or of one that is chosen."""
+
+    FOLLOWS = ("channel",)
+    NOTHING = "Choose a molecule, a volume or a globe, and a network with products of irreps."
+    NONE = "This model lives neither on points in space nor on volumes or the sphere."
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.chart = RoutesChart(self)
+        self.product = QComboBox()
+        self._label = QLabel("Product")
+        self._chrome = QWidget()
+        self._chrome.setProperty("chrome", True)  # left out of exported figures
+        row = QHBoxLayout(self._chrome)
+        row.setContentsMargins(8, 4, 8, 0)
+        row.addWidget(self._label)
+        row.addWidget(self.product)
+        row.addStretch(1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(2)
+        column.addWidget(self._chrome)
+        column.addWidget(self.chart, 1)
+        # its first path, so that the choice is one of a layer: it is undone, saved and copied as any other
+        self.product.activated.connect(lambda _: self._choose(self.product.currentData()))
+        self.chart.chosen.connect(self._choose)
+        self.chart.hovered.connect(self.hovered)
+        self.apply_theme()
+        self.show_frame(None)
+
+    def parts(self) -> list[tuple[Square, Routed]]:
+        """Return the squares that may have products."""
+        return self.with_part(Routed)
+
+    def missing(self, parts: list[tuple[Square, Routed]]) -> str:
+        return "" if any(part.routes for _, part in parts) else NO_PRODUCT
+
+    def show_empty(self, sentence: str) -> None:
+        self._chrome.hide()
+        self.chart.show_routes((), message=sentence)
+
+    def shown(self) -> tuple[Square, str, tuple[Route, ...]] | None:
+        """Return the product that is drawn, with its paths and where it is."""
+        for square, part in self.parts():
+            if part.routes:
+                name = nearest(part.routes, square.layer.name, [layer.name for layer in square.layers])
+                return square, name, part.routes[name]
+        return None
+
+    def draw(self, parts: list[tuple[Square, Routed]]) -> None:
+        found = self.shown()
+        assert found is not None
+        square, name, routes = found
+        part = next(part for _, part in parts if part.routes)
+        self._chrome.show()
+        with QSignalBlocker(self.product):
+            if [self.product.itemText(k) for k in range(self.product.count())] != list(part.routes):
+                self.product.clear()
+                self.product.addItems(list(part.routes))
+            for k, product in enumerate(part.routes):
+                self.product.setItemData(k, part.routes[product][0])
+            self.product.setCurrentText(name)
+        self.product.setEnabled(len(part.routes) > 1)
+        self.chart.show_routes(routes, name, square.layer.name, self.state.channel or 0)
+
+    def _choose(self, route: object) -> None:
+        """Wish for the layer of a path; of one that adds paths up, for the first channel that this one adds to."""
+        if isinstance(route, Route):
+            first, count = route.channels
+            self.wished.emit(Wish({"layer": route.layer, "channel": first if count else None}))
+
+    def numbers(self) -> dict[str, NDArray[Any]]:
+        found = self.shown()
+        if found is None:
+            return {}
+        _, name, routes = found
+        return {
+            "product": np.array([name] * len(routes), np.str_),
+            "value": np.array([r.value for r in routes], np.str_),
+            "harmonic": np.array([r.harmonic for r in routes], np.str_),
+            "gives": np.array([r.out for r in routes], np.str_),
+            "mean square": np.array([r.energy for r in routes]),
+        }
+
+    def caption(self) -> str:
+        found = self.shown()
+        if found is None or self.frame is None:
+            return ""
+        return f"Paths of {found[1]}, as wide as they carry much: {subject(self.frame)}."
+
+    def apply_theme(self) -> None:
+        self._label.setStyleSheet(f"color: {theme.current().muted};")
+        self.chart.dress()
+
+
+VIEW = ViewSpec(
+    "paths",
+    "Paths",
+    RoutesView,
+    "bottom",
+    6,
+    "Clebsch-Gordan paths: which couplings carry the signal in a product of irreps, as wide as they carry much.",
+    domains=("points", "volume", "sphere"),
+    fits=lambda square: (part := square.of(Routed)) is not None and bool(part.routes),
+)
+
+if __name__ == "__main__":
+    from widgets.base.preview import preview
+
+    preview(RoutesView, lambda view, samples: view.set_frame(samples.make_frame()))

@@ -1,0 +1,195 @@
+"""Globe: functions on the sphere in space, as panoramas, and their spectra by degree, on both sides of the square."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtGui import QImage
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+
+from explorer.declare.elements import transforms
+from explorer.spaces.points.elements.isometry import turn_of
+from explorer.spaces.sphere.drawing.values import ROWS, SpherePart
+from explorer.spaces.sphere.elements.turn import about
+from explorer.square.frame import Square
+from explorer.state.state import State
+from widgets.base.frame_view import FrameView, Pages
+from widgets.base.text.words import figure, subject
+from widgets.base.view import ViewSpec, Wish
+from widgets.maps.linking import precise
+from widgets.maps.map_grid import MapGrid
+from widgets.maps.mosaic import symmetric_scale
+from widgets.spaces.mesh.drawing import pyvista_import
+from widgets.spaces.mesh.drawing.canvas import MeshCanvas
+from widgets.spaces.mesh.drawing.look import MeshLook
+from widgets.spaces.points.charts.degree_chart import DegreeChart
+
+GLOBES = ("x", "ρ(g)x", "ρ′(g)F(x)", "F(ρ(g)x)")
+AT_REST = ("x", "F(x)")
+SPECTRA = (("x", "ρ(g)x"), ("F(x)", "F(ρ(g)x)"))
+OF_X = ("x", "ρ(g)x")
+NO_DEGREES = "This layer has no coefficients: its answer stands still."
+TURN = "turn-sphere"
+
+
+@lru_cache(maxsize=2)
+def ball(rows: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Return the vertices of an equirectangular picture on the unit sphere, and faces that join its two ends."""
+    polar = np.pi * (np.arange(rows) + 0.5) / rows
+    around = np.pi * (2 * np.arange(2 * rows) + 1) / (2 * rows) - np.pi
+    ring, height = np.sin(polar)[:, None], np.broadcast_to(np.cos(polar)[:, None], (rows, 2 * rows))
+    points = np.stack([ring * np.sin(around), height, ring * np.cos(around)], -1).reshape(-1, 3)
+    row, column = np.meshgrid(np.arange(rows - 1), np.arange(2 * rows), indexing="ij")
+    a, right = row * 2 * rows + column, row * 2 * rows + (column + 1) % (2 * rows)
+    below, across = a + 2 * rows, right + 2 * rows
+    faces = np.concatenate(
+        [np.stack([a, below, across], -1).reshape(-1, 3), np.stack([a, across, right], -1).reshape(-1, 3)]
+    )
+    return points, faces
+
+
+class GlobeView(FrameView[tuple[Square, SpherePart]]):
+    """Up to four globes with one eye above; panoramas and spectra below. Alt with a drag turns the function itself."""
+
+    MOST = 1
+    NOTHING = "Choose a function on the sphere and a network for it: it is drawn here."
+    NONE = "This model does not live on the sphere."
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        content = QWidget()
+        self.canvas = MeshCanvas(content)
+        self.panoramas = (MapGrid(content), MapGrid(content))
+        self.spectra = tuple(DegreeChart(content, "power", names) for names in SPECTRA)
+        below = QHBoxLayout()
+        for grid in self.panoramas:
+            grid.enlarges = False
+            grid.margins = (10.0, 6.0, 8.0, 6.0)
+            below.addWidget(grid, 1)
+            grid.pointed.connect(lambda at, grid=grid: self._hover(grid, at))
+        for chart in self.spectra:
+            below.addWidget(chart, 1)
+            chart.hovered.connect(self.hovered)
+        column = QVBoxLayout(content)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.canvas, 3)
+        column.addLayout(below, 2)
+        self.canvas.turned.connect(self._turn)
+        self.canvas.let_go.connect(lambda: self.wished.emit(Wish(done=True)))
+        self.pages = Pages(self, content, self.NOTHING)
+        self._models: set[str] = set()
+        self.apply_theme()
+        self.refresh()
+
+    # what is shown ----------------------------------------------------------------------------------------------
+    def show_catalogue(self, catalogue: Any) -> None:
+        super().show_catalogue(catalogue)
+        self._models = {model.name for model in catalogue.models if model.domain in VIEW.domains}
+
+    def set_state(self, state: State) -> None:
+        if state.model in self._models:
+            pyvista_import.begin()  # while the network works
+        super().set_state(state)
+
+    def parts(self) -> list[tuple[Square, SpherePart]]:
+        return self.with_part(SpherePart)
+
+    def show_empty(self, sentence: str) -> None:
+        self.pages.say(sentence)
+        self.canvas.show_looks(())
+
+    def draw(self, parts: list[tuple[Square, SpherePart]]) -> None:
+        assert self.frame is not None
+        self.pages.say("")
+        _, part = parts[0]
+        wanted = AT_REST if not self.frame.state.steps else GLOBES
+        shown = [name for name in wanted if name in part.pictures]
+        points, faces = ball(ROWS)
+        self.scales = {
+            name: symmetric_scale([v for k, v in part.pictures.items() if (k in OF_X) == (name in OF_X)])
+            for name in part.pictures
+        }
+        self.canvas.show_looks(
+            [
+                MeshLook(points, faces, name, scalars=part.pictures[name].ravel(),
+                         levels=(-self.scales[name], self.scales[name]), shading="none")
+                for name in shown
+            ]
+        )  # fmt: skip
+        pairs = (("x", "ρ(g)x") if self.frame.state.steps else ("x",), self._layers(part))
+        for grid, names in zip(self.panoramas, pairs, strict=True):
+            maps = [part.pictures[name] for name in names if name in part.pictures]
+            scale = self.scales[names[0]] if maps else 1.0
+            # one below the other: each is twice as wide as high
+            grid.set_values(np.stack(maps) if maps else None, -scale, scale, "signed", 1)
+            grid.set_title(" and ".join(names) if maps else "")
+            grid.arrange()
+        for chart, names in zip(self.spectra, SPECTRA, strict=True):
+            chart.show_spectrum(part.spectrum_of(*names), "power", NO_DEGREES)
+
+    def _layers(self, part: SpherePart) -> tuple[str, ...]:
+        names = ("ρ′(g)F(x)", "F(ρ(g)x)") if self.frame is not None and self.frame.state.steps else ("F(x)",)
+        return tuple(name for name in names if name in part.pictures)
+
+    def _hover(self, grid: MapGrid, at: tuple[int, int, int] | None) -> None:
+        value = grid.item.value_at(at) if at is not None else None
+        if at is None or value is None:
+            self.hovered.emit("")
+            return
+        longitude, latitude = (at[2] + 0.5) / ROWS * 180 - 180, 90 - (at[1] + 0.5) / ROWS * 180
+        name = grid.title.text.split(" and ")[at[0]]
+        self.hovered.emit(f"{name}, longitude {longitude:.0f}°, latitude {latitude:.0f}°:  {precise(value)}")
+
+    def _turn(self, further: NDArray[Any]) -> None:
+        """Turn the function by a small rotation after the one that it has been turned by."""
+        step = self.state.step(TURN)
+        before = about(*step.values).matrix if step is not None else np.eye(3)
+        turned = turn_of(np.asarray(further) @ before)
+        angle = float(np.linalg.norm(turned))
+        x, y, z = turned / angle if angle else (0.0, 1.0, 0.0)
+        longitude, latitude = np.degrees([np.arctan2(x, z), np.arcsin(np.clip(y, -1.0, 1.0))])
+        wanted = zip(transforms()[TURN].params, (angle, float(longitude), float(latitude)), strict=True)
+        self.wished.emit(Wish(step=(TURN, tuple(p.clamp(round(v, 2)) for p, v in wanted)), tag=TURN))
+
+    # exports ----------------------------------------------------------------------------------------------------
+    def settle(self) -> None:
+        self.canvas.settle()
+
+    def turntable(self, count: int) -> Iterator[QImage] | None:
+        return self.canvas.turntable(count) if self.parts() else None
+
+    def numbers(self) -> dict[str, NDArray[Any]]:
+        found = self.parts()
+        if not found:
+            return {}
+        part = found[0][1]
+        return {**part.pictures, **{f"spectrum of {name}": v for name, v in part.spectra.items()}}
+
+    def caption(self) -> str:
+        found = self.parts()
+        if not found or self.frame is None:
+            return ""
+        square, part = found[0]
+        layer = f", layer {square.layer.name}, channel {part.channel}" if part.channels else ""
+        averaged = ", the mean over turns about each point" if part.wide else ""
+        return f"Functions on the sphere{layer}{averaged}: {subject(self.frame)}; x ±{figure(self.scales['x'])}."
+
+    def apply_theme(self) -> None:
+        for grid in self.panoramas:
+            grid.apply_theme()
+        for chart in self.spectra:
+            chart.dress()
+        self.canvas.update()
+        self.pages.apply_theme()
+
+
+VIEW = ViewSpec(
+    "globe", "Globe", GlobeView, "center", 0,
+    "Functions on the sphere in space and as panoramas, and their spectra by degree, which stand still.",
+    domains=("sphere",), prepare=pyvista_import.begin,
+)  # fmt: skip

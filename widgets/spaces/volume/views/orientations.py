@@ -1,0 +1,185 @@
+"""Orientations: every orientation channel of a field, and to which other one the element has brought it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
+
+from explorer.spaces.volume.drawing.values import VolumePart
+from explorer.square.frame import Square
+from widgets.base.frame_view import FrameView, Pages
+from widgets.base.look import theme
+from widgets.base.text.words import figure, subject
+from widgets.base.view import ViewSpec, Wish
+from widgets.maps.map_grid import MapGrid
+from widgets.maps.mosaic import symmetric_scale
+from widgets.spaces.volume.cursor import Panel, Place
+
+COLUMNS = {24: 6, 48: 8}  # tiles in a row, by the order of the group
+HINT = "Point at an orientation: where it has gone is outlined. A click chooses its channel."
+
+
+class OrientationsView(FrameView[tuple[Square, VolumePart]]):
+    """The middle slices of all orientations of F(x) and of F(ρ(g)x), and the permutation between them."""
+
+    POINTS_AT, MOST = "voxel", 1
+    NOTHING = "Choose a volume and a network with orientations: they are drawn here."
+    NONE = "This model does not live on volumes."
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.before, self.after, self.matrix = MapGrid(), MapGrid(), MapGrid()
+        self.place: Place | None = None
+        self.hot: int | None = None  # the orientation of F(x) that is pointed at
+        row = QHBoxLayout()
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(0)
+        for grid, stretch in ((self.before, 5), (self.after, 5), (self.matrix, 4)):
+            grid.enlarges = False
+            grid.setToolTip(HINT)
+            row.addWidget(grid, stretch)
+        self.words = QLabel()
+        self.words.setContentsMargins(12, 0, 12, 6)
+        self.words.setWordWrap(True)
+        content = QWidget()
+        column = QVBoxLayout(content)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addLayout(row, 1)
+        column.addWidget(self.words)
+        self.pages = Pages(self, content, self.NOTHING)
+        self.before.pointed.connect(lambda at: self._hover(None if at is None else at[0]))
+        self.after.pointed.connect(lambda at: self._hover(None if at is None else self._came(at[0])))
+        self.matrix.pointed.connect(lambda at: self._hover(None if at is None else at[2]))
+        self.before.picked.connect(lambda h, row, column: self._picked(h))
+        self.after.picked.connect(lambda h, row, column: self._picked(self._came(h)))
+        self.pointer.moved.connect(self._point)
+        self.scale = 1.0
+        self.apply_theme()
+        self.refresh()
+
+    # what is shown ----------------------------------------------------------------------------------------------
+    def parts(self) -> list[tuple[Square, VolumePart]]:
+        return self.with_part(VolumePart)
+
+    def missing(self, parts: list[tuple[Square, VolumePart]]) -> str:
+        square, part = parts[0]
+        if part.gallery is None:
+            return f"Layer {square.layer.name} has no orientations; choose one of a field regular(O) or regular(Oh)."
+        return ""
+
+    def show_empty(self, sentence: str) -> None:
+        self.pages.say(sentence)
+
+    def draw(self, parts: list[tuple[Square, VolumePart]]) -> None:
+        self.pages.say("")
+        _, part = parts[0]
+        assert part.gallery is not None and part.gallery_moved is not None
+        self.scale = symmetric_scale([part.gallery, part.gallery_moved])
+        here, there = self._cuts(part)
+        for grid, values, title in ((self.before, here, "F(x)"), (self.after, there, "F(ρ(g)x)")):
+            grid.set_values(values, -self.scale, self.scale, "signed", COLUMNS.get(len(part.labels), 8))
+            grid.set_title(f"{title}, field {part.field}")
+            grid.arrange()
+        order = len(part.labels)
+        permutation = np.zeros((1, order, order), np.float32)
+        if part.order:
+            permutation[0, list(part.order), range(order)] = 1.0
+        self.matrix.setVisible(bool(part.order))
+        self.matrix.set_values(permutation, 0.0, 1.0, "error")
+        self.matrix.set_title("h → gh")
+        self.matrix.bar.setVisible(False)
+        self.matrix.arrange()
+        self._mark()
+
+    def _cuts(self, part: VolumePart) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Return the slices across z at the voxel, of F(x) and where it has gone."""
+        assert part.gallery is not None and part.gallery_moved is not None
+        stride = part.strides[2]
+        slices = []
+        for name, values in (("F(x)", part.gallery), ("F(ρ(g)x)", part.gallery_moved)):
+            panel = Panel(name, values[0], part, part.spacing, stride)
+            at = panel.at(self.place) if self.place is not None else None
+            slices.append(values[:, values.shape[1] // 2 if at is None else min(at[0], values.shape[1] - 1)])
+        return slices[0], slices[1]
+
+    def _mark(self) -> None:
+        found = self.parts()
+        if not found or found[0][1].gallery is None:
+            return
+        part = found[0][1]
+        hot = self.hot if self.hot is not None else part.channel % len(part.labels)
+        went = part.order[hot] if part.order else None
+        for grid, channel in ((self.before, hot), (self.after, went)):
+            values = grid.item.values
+            if values is None or channel is None:
+                grid.set_marks(())
+                continue
+            rows, columns = values.shape[1:]
+            rim = [(r, c) for r in range(rows) for c in (0, columns - 1)]
+            rim += [(r, c) for c in range(columns) for r in (0, rows - 1)]
+            grid.set_marks(tuple((channel, r, c) for r, c in rim))
+        self.matrix.set_marks(() if went is None else ((0, went, hot),))
+        where = "has no place under this element" if went is None else f"goes to {part.labels[went]}"
+        self.words.setText(f"Orientation {part.labels[hot]} of field {part.field} {where}.")
+
+    # what the person does ---------------------------------------------------------------------------------------
+    def _came(self, h: int) -> int | None:
+        """Return the orientation of F(x) that is h of F(ρ(g)x)."""
+        found = self.parts()
+        order = found[0][1].order if found else ()
+        return order.index(h) if h in order else None
+
+    def _hover(self, h: int | None) -> None:
+        if h != self.hot:
+            self.hot = h
+            self._mark()
+        self.hovered.emit(self.words.text() if h is not None else "")
+
+    def _picked(self, h: int | None) -> None:
+        found = self.parts()
+        if h is not None and found:
+            part = found[0][1]
+            self.wished.emit(Wish(changes={"channel": part.field * len(part.labels) + h}))
+
+    def _point(self, place: int | None) -> None:
+        """Follow the voxel that another view points at."""
+        found = self.parts()
+        if place is not None and found:
+            z, y, x = (int(k) for k in np.unravel_index(place, found[0][1].sides))
+            self.place = z, y, x
+            self._when_visible("place", self.refresh)
+
+    # exports ----------------------------------------------------------------------------------------------------
+    def numbers(self) -> dict[str, NDArray[Any]]:
+        found = self.parts()
+        if not found or found[0][1].gallery is None or found[0][1].gallery_moved is None:
+            return {}
+        part = found[0][1]
+        return {"F(x)": part.gallery, "F(ρ(g)x)": part.gallery_moved, "order": np.array(part.order)}  # type: ignore[dict-item]
+
+    def caption(self) -> str:
+        found = self.parts()
+        if not found or self.frame is None or found[0][1].gallery is None:
+            return ""
+        square, part = found[0]
+        return (
+            f"Orientations of {part.group} in field {part.field} of layer {square.layer.name}: {subject(self.frame)}; "
+            f"colours ±{figure(self.scale)}."
+        )
+
+    def apply_theme(self) -> None:
+        for grid in (self.before, self.after, self.matrix):
+            grid.apply_theme()
+        self.pages.apply_theme()
+        t = theme.current()
+        self.words.setStyleSheet(f"color: {t.muted}; background: {t.panel};")
+
+
+VIEW = ViewSpec(
+    "orientations", "Orientations", OrientationsView, "center", 2,
+    "Every orientation channel of a field, and to which other one the element has brought it.", domains=("volume",),
+)  # fmt: skip
