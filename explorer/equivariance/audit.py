@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from functools import partial
 
@@ -20,21 +19,21 @@ from explorer.equivariance.sampled import Case, restore_random_state
 from explorer.equivariance.trial import rounding
 from explorer.equivariance.trial.depending import Hearers
 from explorer.equivariance.trial.exchanges import exchanged
+from explorer.equivariance.trial.floors import float_floor
 from explorer.equivariance.trial.inert import inert
 from explorer.equivariance.trial.moving import moving
 from explorer.equivariance.trial.remembered import Remembered
+from explorer.equivariance.trial.vanishing import settled
 from explorer.equivariance.verdict import sentences
 from explorer.equivariance.verdict.guilt import guilty_layers, unknown_before
 from explorer.equivariance.verdict.hints import hints
 from explorer.equivariance.verdict.outcome import LayerReport, Report, model_hash, versions
-from explorer.network.changing.precision import converted, copied
 from explorer.network.describing.statistics import first_nan, statistics
 from explorer.network.input.inputs import Inputs
 from explorer.network.tracing.capture import capture
-from explorer.network.tracing.layers import Layer, LayerError, NotFiniteError, Trace
+from explorer.network.tracing.layers import Layer, NotFiniteError, Trace
 from explorer.work.progress import step
 
-MOST_ROUNDING = 1e-12  # relative, in float64; float32 differs by half a per mille there
 TIED = 1e-6  # share by which an error must be worse than another to be the worst one
 
 
@@ -69,7 +68,7 @@ class Audit:
         self.presets: dict[str, float] = {}
         self.worst_on: dict[str, tuple[Case, Element]] = {}
         self.statistics = {n: s.to_json() for n, s in statistics(self.cases[0].values).items()}
-        self.float_floor = self._float_floor()
+        self.float_floor = float_floor(self.model, traced, self.cases, dtype, self.seed)
         self.rounding = rounding.of_run(traced, dtype, self.float_floor)
         self.coarse = self.cases[0].casts.lowest  # what the network's own code turns numbers of the run into
         if self.coarse is not None:
@@ -90,34 +89,6 @@ class Audit:
         # every run draws the same random numbers, so that noise inside the network is no fault by itself
         torch.manual_seed(self.seed if seed is None else seed)
         return capture(self.model, x, self.names, clone=True, inputs=inputs)
-
-    def _float_floor(self) -> dict[str, float]:
-        """Return rounding alone, per layer: the measurement against a rerun in the other of float32 and float64.
-
-        In float64 it is the difference scaled by the ratio of the epsilons, as this very network enlarges rounding.
-        """
-        low, high = torch.float32, torch.float64
-        least = {n.name: torch.finfo(high).eps * math.sqrt(max(n.rank, 1)) for n in self.trace.layers}
-        if self.dtype not in (low, high):
-            return least
-        instead = high if self.dtype == low else low
-        ratio = 1.0 if instead == high else torch.finfo(high).eps / torch.finfo(low).eps
-        found = dict.fromkeys(self.names, 0.0)
-        other = converted(copied(self.model), instead)
-        for case in self.cases:
-            torch.manual_seed(self.seed)
-            try:
-                again, _ = capture(other, case.inputs.to(dtype=instead), self.names, clone=True)
-            except LayerError:
-                return least  # it knows one precision only
-            for n in self.names:
-                value, rerun = case.values[n].double(), again[n].double()
-                if value.shape == rerun.shape and value.isfinite().all() and rerun.isfinite().all():
-                    found[n] = max(found[n], ratio * float((value - rerun).norm() / value.norm().clamp_min(1e-300)))
-        if instead == high:
-            return found
-        # what is chosen or counted can come out otherwise in low precision: that is no rounding
-        return {n: max(least[n], found[n] if found[n] < MOST_ROUNDING else 0.0) for n in self.names}
 
     def add(self, label: str, element: Element) -> None:
         """Measure every layer under one element, unless it moves nothing: then it tests nothing."""
@@ -158,10 +129,12 @@ class Audit:
             if where.kept == 0.0:
                 continue  # nothing here is determined by the input
             exact = measure.judged(element, case.inputs, layer, value, where)
-            d = measure.distance(expected, answer, where, f)
             if layer.called in case.states:
                 restore_random_state(self.x, case.states[layer.called])
             alone = measure.local_answer(self.model, self.trace, layer, once, case.fed.get(layer.called, ()))
+            expected, answer, alone = settled(case.least.get(layer.name, 0.0), (expected, answer, alone))
+            assert expected is not None and answer is not None
+            d = measure.distance(expected, answer, where, f)
             local = None if alone is None else measure.apart(expected, alone, where, f)
             (figures.cumulative if exact else figures.soft_cumulative).append(d.relative)
             if local is not None and alone is not None:

@@ -37,6 +37,7 @@ class Case:
         self.inputs = inputs
         self.values, fed = audit.run(inputs, inputs=True)
         self.fed = {name: _shared(tensors, self.values) for name, tensors in fed.items()}
+        self.least: dict[str, float] = {}  # up to which norm values are rounding alone
         self.other = inference_of(inputs).others(inputs, audit.seed + 1)
         self.variation = self._variation(audit)
         # only what the same seed repeats was given the same random numbers in every run

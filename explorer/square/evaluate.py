@@ -20,6 +20,7 @@ from explorer.equivariance import measure
 from explorer.equivariance.attribution import PROBES, Effect, attributed
 from explorer.equivariance.trial.inert import remembered
 from explorer.equivariance.trial.remembered import Remembered
+from explorer.equivariance.trial.vanishing import settled
 from explorer.network.changing.moved_network import following
 from explorer.network.describing.source_lines import excerpts
 from explorer.network.describing.statistics import exact, first_strange, strange_layer
@@ -33,7 +34,7 @@ from explorer.square.both_ways import BothWays
 from explorer.square.drawing.layers import drawn, drawn_filters, frozen, matrices, receptive_field, scores_of
 from explorer.square.drawing.weights import weights_of
 from explorer.square.frame import Array, LayerInfo, Measure, Square
-from explorer.square.judging import cut_off, judged, limit
+from explorer.square.judging import cut_off, judged, limit, vanishing_in
 from explorer.square.preparing.kept import Kept, kept
 from explorer.square.preparing.prepare import Prepared, meet_chance, reseed
 from explorer.state.state import State
@@ -58,9 +59,12 @@ def layer_infos(p: Prepared) -> tuple[LayerInfo, ...]:
 
 
 def measured(
-    p: Prepared, element: Element, layer: Layer, answer: Tensor, *, local: bool, channels: bool = False
-) -> Measure:
+    p: Prepared, element: Element, layer: Layer, answer: Tensor, *, local: bool, channels: bool = False,
+    least: float = 0.0,
+) -> Measure:  # fmt: skip
     """Return one layer's measure for one element, given F(rho(g) x) at that layer.
+
+    Values are zero up to the norm `least`; what is broken with 0 is measured anew where they are rounding alone.
 
     Raises:
         LayerError: F(rho(g) x) is not finite there.
@@ -74,9 +78,11 @@ def measured(
     plain = element.element if isinstance(element, Remembered) else element  # masks are kept by element
     where = measure.mask(plain, value, f, layer.sees)
     exact = measure.judged(plain, p.inputs, layer, value, where)
-    d = measure.distance(expected, answer, where, f)
     fed = p.fed.get(layer.called, ())
     alone = measure.local_answer(p.model, p.trace, layer, element, fed, value) if local else None
+    expected, answer, alone = settled(least, (expected, answer, alone))
+    assert expected is not None and answer is not None
+    d = measure.distance(expected, answer, where, f)
     other = p.chance.get(layer.name)
     size = measure.compared(expected, where, f)
     found = {"relative": d.relative, "max_abs": d.max_abs, "mean_abs": d.mean_abs, "decibel": d.decibel}
@@ -100,6 +106,8 @@ def measured(
         verdict = "broken" if relative > tolerance else "holds"
     else:
         verdict = "broken" if here > limit(p, layer, group, here, alone=True) else "holds"
+    if verdict == "broken" and not least and (found_least := vanishing_in(p).get(layer.name)):
+        return measured(p, element, layer, answer, local=local, channels=channels, least=found_least)
     return Measure(
         relative, here, max(floor, figures.get("floor", 0.0)), chance if math.isfinite(chance) else None, exact,
         verdict, where.kept, figures["max_abs"], figures["mean_abs"], figures["decibel"],

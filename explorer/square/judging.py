@@ -9,13 +9,16 @@ from explorer.declare.elements import Element
 from explorer.declare.symmetries import find_symmetry
 from explorer.equivariance import measure
 from explorer.equivariance.trial import rounding
+from explorer.equivariance.trial.vanishing import OTHER, vanishing
 from explorer.equivariance.verdict import guilt
 from explorer.equivariance.verdict.hints import hints
+from explorer.network.changing.precision import converted, copied
 from explorer.network.tracing.capture import capture
 from explorer.network.tracing.layers import Layer, LayerError
 from explorer.square.frame import Measure, Square
 from explorer.square.preparing.kept import kept
 from explorer.square.preparing.prepare import Prepared, meet_chance, reseed
+from explorer.work.progress import Cancelled
 
 
 def limit(p: Prepared, layer: Layer, group: str, error: float, alone: bool = False) -> float:
@@ -62,6 +65,23 @@ def _of_casts(p: Prepared) -> dict[str, float]:
         reseed(p.seed)
         p.inputs.run(p.model)
     return rounding.of_run(p.trace, casts.lowest or p.dtype)
+
+
+@kept()
+def vanishing_in(p: Prepared) -> dict[str, float]:
+    """Return {layer: up to which norm its values are rounding alone}, as a run in another precision tells."""
+    if (instead := OTHER.get(p.dtype)) is None:
+        return {}
+    with p.unrecorded():
+        reseed(p.seed)
+        try:
+            other, names = converted(copied(p.model), instead), [layer.name for layer in p.trace.layers]
+            again, _ = capture(other, p.inputs.to(dtype=instead), names, clone=True)
+        except LayerError as error:
+            if isinstance(error.__cause__, Cancelled):
+                raise
+            return {}  # it knows one precision only
+    return vanishing(p.trace, p.values, again, p.fed)
 
 
 @kept()

@@ -133,13 +133,18 @@ def read_session(data: bytes) -> Session:
         raise SessionError(f"it is not JSON (line {error.lineno}, column {error.colno})") from None
     except ValueError:
         raise SessionError("a number in it has thousands of digits") from None
+    try:
+        json.dumps(whole, ensure_ascii=False).encode("utf-8")
+    except UnicodeEncodeError:  # JSON may say "\\ud800", which no file can be named with and nothing can be written of
+        raise SessionError("a text in it has half a character") from None
     if not isinstance(whole, dict) or "equiscope" not in whole:
         raise SessionError('it is no Equiscope session: "equiscope" is missing')
     version = whole["equiscope"]
     if type(version) is not int or version < 1:
         raise SessionError(f'its version, "equiscope", must be a whole number, not {_show(version)}')
     if version > VERSION:
-        raise SessionError(f"it was written by a newer Equiscope (session version {version}, this one reads {VERSION})")
+        told = f"session version {_show(version)}, this one reads {VERSION}"
+        raise SessionError(f"it was written by a newer Equiscope ({told})")
     if unknown := sorted(set(whole) - {"equiscope", "state", "code", "tasks", *TEXTS}):
         raise SessionError(f"unknown field {_show(unknown[0])}")
     texts = {name: _value(whole.get(name, ""), str, name) for name in TEXTS}

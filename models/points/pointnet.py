@@ -16,6 +16,8 @@ from explorer.spaces.graph.fields import GRAPH
 from explorer.spaces.points.fields import PARTICLE
 from explorer.spaces.points.network.form import PointsInput
 
+MOST = 1_000_000  # points: each takes a kilobyte in all layers, and several runs are kept
+
 
 class Largest(nn.Module):
     """The maximum over the points: (N, C) -> (1, C)."""
@@ -62,11 +64,11 @@ CARD = Card(
     equation="f({x₁, …, xₙ}) = γ(maxᵢ h(xᵢ))",
     summary=(
         "`critical` counts in how many channels a point attains the maximum: most of them in none, and only the others "
-        "decide the answer. Turn the cloud and others decide. It takes any number of points: try `torus-large`, with "
+        "decide the answer. Turn the cloud and others decide. It takes up to a million points: try `torus-large`, with "
         "100,000. The parameters are not trained."
     ),
     build=PointNet,
-    input=PointsInput(signals=("position",), most=None),
+    input=PointsInput(signals=("position",), most=MOST),
     domain="points",
     sample="chair-3d",
     source=(PointNet, Decided),

@@ -219,7 +219,7 @@ def _with_code(text: str) -> str:
 
 def _with_indices(text: str) -> str:
     """Return an equation with x_{i,j}, x_i and x^{2} set as indices and exponents."""
-    text = text.replace("  ", "&nbsp; ")
+    text = text.replace("  ", "&nbsp; ").replace("( ", "(&nbsp;").replace(" )", "&nbsp;)")  # no bracket on its own
     for _ in range(3):  # the innermost braces first
         text = re.sub(r"([_^])\{([^{}]*)\}", _index, text)
     return re.sub(r"([_^])(\w+)", _index, text)

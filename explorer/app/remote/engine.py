@@ -90,8 +90,10 @@ class DividedEngine:
         if self._keeps_spare and (self._spare is None or not self._spare.alive):
             self._spare = Worker(self._program, self._limit)
 
-    def _present(self) -> Worker:
-        """Return the process in use; the spare one, where it has died."""
+    def _present(self, names: Sequence[str]) -> Worker:
+        """Return the process in use; the spare one, where it has died or is not as other networks should find it."""
+        if self._worker is not None and self._worker.changed and not set(names) <= self._worker.served:
+            self._worker.kill()
         if self._worker is None or not self._worker.alive:
             if self._worker is not None:
                 self._worker.kill()
@@ -103,7 +105,7 @@ class DividedEngine:
         self, names: tuple[str, ...], what: str, *given: object,
         cancelled: Callable[[], bool] = lambda: False, fresh: bool = False, further: bool = False,
     ) -> Any:  # fmt: skip
-        worker = self._present()
+        worker = self._present(names)
         trust = self.trust
         told = trust.everything, tuple(sorted(trust.contents)), tuple(sorted(map(str, trust.followed)))
         if worker.sent != told:

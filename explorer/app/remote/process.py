@@ -16,15 +16,16 @@ from typing import Any
 
 from explorer.app.remote.block import Block
 from explorer.app.remote.crossing import Receiver, Sender
-from explorer.app.remote.life.deaths import Died, cause, excess, place, who
+from explorer.app.remote.life.deaths import HALTED, SILENT, Died, cause, excess, place, who
 from explorer.app.remote.life.watching import GRACE, OVER, TICK, Output, here
 from explorer.app.remote.note import Note
 from explorer.app.thread.failures import Relayed
-from explorer.work.processes.ending import end, memory
+from explorer.work.processes.ending import end, halted, memory
 from explorer.work.processes.starting import Started, start
 from explorer.work.progress import Cancelled, printed, step
 
 STARTING = "Starting a process for your network"
+LONGEST = 64  # characters of what a network has changed
 
 
 class Worker:
@@ -47,6 +48,8 @@ class Worker:
         self._connection: Connection[Any, Any] = self._started.connection
         self._output = Output(self._process)
         self._ready = False
+        self.served: set[str] = set()  # networks that it was asked about
+        self.changed = ""  # what one of them has changed that others would meet
         self.sent: object = None  # of what is only sent when it has changed
 
     @property
@@ -80,6 +83,7 @@ class Worker:
             Died: it has ended.
         """
         names = tuple(names)
+        self.served |= set(names)
         if fresh:
             self._receiver.forget()
         self.note.give_up(False)
@@ -111,6 +115,10 @@ class Worker:
             why = self._asked(cancelled)
             if self._connection.poll(TICK if why is None else 0):
                 kind, *rest = self._receiver.unpacked(self._connection.recv_bytes())
+                if kind == "changed":
+                    self.changed = str(rest[0])[:LONGEST]
+                    printed(f"{who(names)} has changed {self.changed}: other networks run in another process.\n")
+                    continue
                 if kind != "told":
                     return self._answer(kind, rest, urgent is not None)
                 why = self._asked(lambda: False, *rest) or why
@@ -121,6 +129,10 @@ class Worker:
                     self._end_what_stays(names, urgent)
             if self._process.poll() is not None and not self._connection.poll(0):
                 raise EOFError
+            if halted(self._started.working):
+                where = self.note.place
+                self.kill()
+                raise Died(f"{who(names)} {HALTED}{place(where, '', names)}.", where)
             if self._limit and memory(self._started.working) > OVER * self._limit:
                 told, where = excess(names, self._limit, here(self._started, self.note, names)), self.note.place
                 self.kill()
@@ -160,7 +172,7 @@ class Worker:
         layer, killed = self.note.place, self._started.guard_killed
         where = place(layer, self._started.last_words(), names)
         self.kill()
-        how = cause(code, killed) if code is not None else "closed what it was asked through, and was ended"
+        how = cause(code, killed) if code is not None else SILENT
         return Died(f"{who(names)} {how}{where}. Mend it, or choose another network or element.", layer)
 
     def kill(self) -> None:

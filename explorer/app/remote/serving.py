@@ -33,6 +33,7 @@ class Server:
 
     def __init__(self, connection: Connection[Any, Any], block: Block, note: Note, program: str, limit: int) -> None:
         from explorer.app.answering.engine import LocalEngine
+        from explorer.app.remote.tampering import Untouched
         from explorer.work import crumbs
         from explorer.work.threads import tune
 
@@ -43,6 +44,8 @@ class Server:
         self._running: dict[int, Iterator[object]] = {}
         self._frame: Frame | None = None
         self._said = 0.0
+        self._untouched = Untouched()
+        self._changed = False
         crumbs.listen(own(connection, note.write))
         keep_to(limit)
 
@@ -57,7 +60,11 @@ class Server:
                 return
             self._note.write("")
             self._said = time.monotonic()
-            self._reply(*self._answered(request))
+            reply = self._answered(request)
+            if not self._changed and (what := self._untouched.changed()):
+                self._changed = True
+                self._reply("changed", what)
+            self._reply(*reply)
 
     def _answered(self, request: tuple[Any, ...]) -> tuple[object, ...]:
         try:

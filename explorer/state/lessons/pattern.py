@@ -54,6 +54,18 @@ def holds(pattern: Pattern, sight: Sight) -> bool:
     return all(_part(name, wanted, sight) for name, wanted in pattern.items())
 
 
+def views_in(pattern: Pattern) -> set[str]:
+    """Return the names of views that a pattern speaks of."""
+    found: set[str] = set()
+    for name, wanted in pattern.items():
+        for one in wanted if isinstance(wanted, list) else [wanted]:
+            if name == "any":
+                found |= views_in(one)
+            elif name == "view" and isinstance(one, str):
+                found.add(one)
+    return found
+
+
 def _part(name: str, wanted: Any, sight: Sight) -> bool:
     if name == "view":
         return any(_is(view, wanted, "") for view in sight.views)

@@ -19,6 +19,15 @@ def memory(pid: int) -> int:
     return taken.resident - taken.shared
 
 
+def halted(pid: int) -> bool:
+    """Say whether a process was stopped by a signal, so that it does nothing until another one wakes it."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            return file.read().rpartition(b")")[2].split()[:1] == [b"T"]
+    except OSError:
+        return False
+
+
 def end(process: subprocess.Popen[bytes], working: int | None = None) -> None:
     """End a process and all that it has started, at once.
 

@@ -31,6 +31,8 @@ def archive(**values: Any) -> bytes:
 FILES: dict[str, tuple[str, bytes, str]] = {
     "series": ("a.csv", b"t,a\n0,1.5\n1,2.5\n", "sequence"),
     "edges": ("a.csv", b"source,target\n0,1\n1,2\n", "graph"),
+    "matrix": ("a.csv", b"0,1,1,0\n1,0,0,1\n1,0,0,1\n0,1,1,0\n", "graph"),
+    "four steps": ("a.csv", b"0.5,1,1,0\n1,0,0,1\n1,2,0,1\n0,1,1,0\n", "sequence"),
     "prose": ("a.txt", b"It was the best of times, it was the worst of times.\n", "sequence"),
     "table": ("a.txt", b"0.5\n1.5\n", "sequence"),
     "pairs": ("a.txt", b"0 1\n1 2\n", "graph"),

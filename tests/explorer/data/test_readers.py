@@ -190,6 +190,7 @@ def mol_file() -> bytes:
 GRAPHS: dict[str, tuple[str, bytes, str, int]] = {
     "persona-chat": (".persona", b"1 your persona: i cook.\n2 hello .\thi .\t\tno .|hi .|x", "set", 1),
     "edges": (".csv", b"source,target,weight\na,b,1\nb,c,2\n", "graph", 4),
+    "matrix-text": (".csv", b",a,b,c,d\na,0,1,0,1\nb,1,0,1,0\nc,0,1,0,1\nd,1,0,1,0\n", "graph", 40),
     "gml": (".gml", b"graph [\n node [ id 0 ]\n node [ id 1 ]\n edge [ source 0 target 1 ]\n]\n", "graph", 9),
     "graphml": (
         ".graphml",
@@ -388,7 +389,7 @@ def test_every_reader_reads_its_example(name: str, tmp_path: Path, monkeypatch: 
 
 
 # what is in these could be many things: their name decides
-ANY_TEXT = {"edges", "series", "smiles", "text", "xyz"}
+ANY_TEXT = {"edges", "matrix-text", "series", "smiles", "text", "xyz"}
 
 
 @pytest.mark.parametrize("name", sorted(set(readers()) - ANY_TEXT))

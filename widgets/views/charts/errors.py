@@ -105,7 +105,7 @@ class LayerChart(Plot):
             self._before[key] = _figures([column.before for column in self.columns], key)
         self._name_keys(bool(before))
         if square is None:
-            self.message = "No measurement yet. Choose a model and a sample, then turn or shift the picture."
+            self.message = "Nothing is measured yet: once the network has answered, the error of every layer is here."
         elif not layers:
             self.message = f"{square.title} has no layer that can be watched."
         else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import partial
 from pathlib import Path
 
@@ -9,7 +10,7 @@ from PySide6.QtCore import QObject, QTimer
 from PySide6.QtWidgets import QMenu
 
 from explorer.square.frame import Frame
-from explorer.state.lessons.pattern import Sight
+from explorer.state.lessons.pattern import Sight, views_in
 from explorer.state.lessons.walk import Walk
 from explorer.state.session import Session
 from explorer.state.state import State
@@ -143,9 +144,16 @@ class Guide(QObject):
 
         Which panels there are for a kind of data is decided with the frame, so before it the view may have no place.
         """
-        self.wanted = session.view
-        if session.view:
-            self._shell.show_view(session.view)
+        self.wanted = session.view or self._named(session)
+        if self.wanted:
+            self._shell.show_view(self.wanted)
+
+    def _named(self, session: Session) -> str:
+        """Return the panel below the stage that the text of a lesson speaks of, "" where a step asks to open it."""
+        asked = set[str]().union(*(views_in(pattern) for task in session.tasks for pattern in task.patterns))
+        titles = {self._shell.docks.docks[name].windowTitle(): name for name in self._shell.docks.below()}
+        words = re.findall(r"(?<!\*)\*([^*\n]+)\*(?!\*)", session.text)
+        return next((titles[word] for word in words if word in titles and titles[word] not in asked), "")
 
     def want(self, session: Session) -> None:
         """Do so for a session that is no lesson."""

@@ -43,6 +43,7 @@ class Docks(QObject):
         super().__init__(window)
         self._window = window
         self._specs = sorted((seat.spec for seat in seats), key=lambda s: (s.order, s.name))
+        self._domains = {spec.name: spec.domains for spec in self._specs}
         self.docks: dict[str, QDockWidget] = {}
         self._domain = ""
         # say nothing of what is shown, though its kind is theirs
@@ -70,6 +71,10 @@ class Docks(QObject):
             for signal in (dock.visibilityChanged, dock.topLevelChanged, dock.dockLocationChanged):
                 signal.connect(self._mend.start)
             self.docks[spec.name] = dock
+
+    def below(self) -> list[str]:
+        """Return the names of the panels whose place is below the stage."""
+        return [spec.name for spec in self._specs if spec.area == "bottom"]
 
     def reset(self) -> None:
         """Put every panel where it stands at first, for the size that the window has now."""
@@ -172,7 +177,7 @@ class Docks(QObject):
 
     def fits(self, name: str) -> bool:
         """Say whether a panel has something to say of what is shown."""
-        domains = next(spec.domains for spec in self._specs if spec.name == name)
+        domains = self._domains[name]
         return name not in self._unfit and (not domains or self._domain in domains)
 
     def bring(self, name: str) -> None:

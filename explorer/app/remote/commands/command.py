@@ -10,12 +10,12 @@ import time
 from collections.abc import Sequence
 
 from explorer.app.remote.block import Block
-from explorer.app.remote.life.deaths import cause, excess, place, who
+from explorer.app.remote.life.deaths import HALTED, SILENT, cause, excess, place, who
 from explorer.app.remote.life.watching import GRACE, OVER, TICK, Output, give_way, here
 from explorer.app.remote.note import Note
 from explorer.app.remote.settings import memory_limit
 from explorer.work.processes.asked_to_end import SIGNALLED
-from explorer.work.processes.ending import end, memory
+from explorer.work.processes.ending import end, halted, memory
 from explorer.work.processes.starting import start
 
 MOST_SHOWN = 8_192  # bytes of output of the network that are passed on
@@ -88,12 +88,14 @@ class _Command:
                     closed = self._lives_on()
             self._pass_on()
             if closed:
-                return f"{who(self._names)} closed the line on which it is asked{self._place()}, and was stopped"
+                return f"{who(self._names)} {SILENT}{self._place()}"
             if ended:
                 with contextlib.suppress(subprocess.TimeoutExpired):
                     process.wait(GRACE)
                 how = cause(process.poll() or 0, self._started.guard_killed)
                 return f"{who(self._names)} {how}{self._last_place()}"
+            if halted(self._started.working):
+                return f"{who(self._names)} {HALTED}{self._last_place()}"
             if self._limit and memory(self._started.working) > OVER * self._limit:
                 return excess(self._names, self._limit, self._place()).rstrip(".")
             if time.monotonic() > self._until:

@@ -46,6 +46,10 @@ def cause(code: int, guard_killed: bool = False) -> str:
     return WINDOWS.get(code, f"ended its own process with exit code {code}")
 
 
+SILENT = "closed what it was asked through, and was ended"
+HALTED = "stopped its own process by a signal, and was ended"
+
+
 def excess(names: Iterable[str], limit: int, where: str) -> str:
     """Return what is said of networks whose process took more memory than it may."""
     most = f"the {limit / GB:.3g} GB that it may ({MEMORY} sets the limit)"

@@ -88,7 +88,8 @@ def _require_matrix(shape: tuple[int, ...]) -> None:
         raise Broken(f"its matrix has {shape[0]} rows and the most is {MOST_DENSE}", "save it as a sparse matrix")
 
 
-def _of_matrix(matrix: NDArray[Any]) -> Found:
+def of_matrix(matrix: NDArray[Any]) -> Found:
+    """Return the graph of an adjacency matrix."""
     _require_matrix(matrix.shape)
     if matrix.dtype.kind not in "biuf":
         raise Broken(f"its adjacency holds {matrix.dtype}, not real numbers", "save it as numbers")
@@ -147,7 +148,7 @@ def _read_npz(path: Path) -> Sample:
 
 def _of_market(market: Market) -> Found:
     if market.dense is not None:
-        return _of_matrix(market.dense)
+        return of_matrix(market.dense)
     return _of_entries(market.nodes, market.rows, market.columns, market.values)
 
 

@@ -200,6 +200,7 @@ class Impatient:
         ("kill", "was killed by the system, most likely because the memory of this computer ran out in layer trap"),
         ("parent", "killed its parent process in layer trap"),
         ("group", "killed its parent process in layer trap"),
+        ("os.kill(os.getpid(), signal.SIGSTOP)", "stopped its own process by a signal, and was ended in layer trap."),
         ("hang", f"did not answer and was stopped in layer trap (net.py, line {LINE})"),
         ("wait", f"did not answer and was stopped in layer trap (net.py, line {LINE})"),
     ],
@@ -209,7 +210,7 @@ def test_a_death_is_one_sentence_and_leaves_nothing(tmp_path: Path, how: str, se
     engine = DividedEngine(LocalEngine(cards(), trust=True), PROGRAM, spare=False)
     before = resources()
     try:
-        state = upside_down(tmp_path, network(tmp_path, ENDINGS[how]))
+        state = upside_down(tmp_path, network(tmp_path, ENDINGS.get(how, how)))
         with pytest.raises((Died, Cancelled)) as end:
             engine.answer(state, Impatient(engine, 20) if how in ("hang", "wait") else never)
         told = end.value.told if isinstance(end.value, Cancelled) else str(end.value)
@@ -221,6 +222,37 @@ def test_a_death_is_one_sentence_and_leaves_nothing(tmp_path: Path, how: str, se
         engine.close()
     del state, again
     assert resources() == before
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        "torch.nn.functional.conv2d = None; return x",
+        "sys.modules.pop('json'); return x",
+        "os.chdir('/'); return x",
+        "from torch.utils._python_dispatch import TorchDispatchMode as M; M().__enter__(); return x",
+        "os.environ.clear(); return x",
+    ],
+)
+@pytest.mark.slow
+def test_what_a_network_has_changed_meets_no_other(tmp_path: Path, how: str) -> None:
+    engine = DividedEngine(LocalEngine(cards(), trust=True), PROGRAM, spare=False)
+    try:
+        first = upside_down(tmp_path, network(tmp_path, how))
+        with contextlib.suppress(Relayed):
+            engine.answer(first, never)
+        used = engine.processes
+        with contextlib.suppress(Relayed):
+            engine.answer(replace(first, seed=1), never)
+        assert engine.processes == used, "the network itself goes on in its process"
+        other = upside_down(tmp_path, network(tmp_path, FINE, "other.py"))
+        square = engine.answer(other, never).squares[0]
+        assert np.isfinite(square.fx).all() and engine.processes != used
+        used = engine.processes
+        assert engine.answer(upside_down(tmp_path, network(tmp_path, FINE, "third.py")), never).squares
+        assert engine.processes == used, "who has changed nothing shares a process"
+    finally:
+        engine.close()
 
 
 def resources() -> tuple[object, ...]:

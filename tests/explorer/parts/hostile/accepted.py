@@ -137,6 +137,7 @@ def _graphs() -> dict[str, tuple[str, bytes]]:
         "graphml": ("a.graphml", graphml.encode()),
         "gml": ("a.gml", gml.encode()),
         "node-link": ("a.json", json.dumps(linked).encode()),
+        "matrix-text": ("a.csv", b",a,b,c,d\na,0,1,0,1\nb,1,0,1,0\nc,0,1,0,1\nd,1,0,1,0\n"),
         "matrix": ("a.mtx", b"%%MatrixMarket matrix coordinate real symmetric\n% by hand\n3 3 2\n2 1 1.5\n3 2 1e2\n"),
         "matrix-array": ("a.mtx", b"%%MatrixMarket matrix array integer general\n3 3\n0\n1\n1\n1\n0\n1\n1\n1\n0\n"),
         "matrix-npz": ("a.npz", npz(adjacency=matrix, x=np.eye(4))),

@@ -150,6 +150,10 @@ def refused_files() -> Mapping[str, tuple[Refused, ...]]:
             ("a.edges", b"0 1 2\n1 2 x\n", "'x'"),
             ("a.csv", b"source,target\n0,\n", "no target"),
         ),
+        "matrix-text": (
+            ("a.csv", b",a,b,c,d\n", "no source"),
+            ("a.txt", b"0 1 1\n1 0 x\n1 1 0\n", "line 2"),
+        ),
         "graphml": (
             ("a.graphml", _cut("graphml"), "damaged in line"),
             ("a.graphml", _with("graphml", b"</node>", b"</nude>"), "damaged in line 6, column"),

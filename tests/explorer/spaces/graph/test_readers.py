@@ -395,3 +395,23 @@ def test_a_million_edges_take_seconds_not_minutes(tmp_path: Path) -> None:
     sample = read_file(tmp_path / "a.csv")
     assert sample.signals["edge_index"].values.shape[1] > 1_999_900
     assert time.process_time() - start < 6
+
+
+@pytest.mark.parametrize(
+    ("text", "names", "directed"),
+    [
+        ("0,1,0,0\n1,0,1,0\n0,1,0,1\n0,0,1,0\n", (), False),
+        (";A;B;C;D\nA;0;0.5;0;0\nB;0.5;0;2;0\nC;0;2;0;1\nD;0;0;1;0\n", ("A", "B", "C", "D"), False),
+        ("A B C D\n0 1 0 0\n0 0 1 0\n0 0 0 1\n0 0 0 0\n", ("A", "B", "C", "D"), True),
+        ("A\t0\t1\t0\t0\nB\t0\t0\t1\t0\nC\t0\t0\t0\t1\nD\t0\t0\t0\t0\n", ("A", "B", "C", "D"), True),
+    ],
+)
+def test_an_adjacency_matrix_as_text_is_a_graph_of_as_many_nodes(
+    text: str, names: tuple[str, ...], directed: bool, tmp_path: Path
+) -> None:
+    sample = read_file(place(tmp_path, "a.csv", text))
+    assert len(sample.x.values) == 4 and tuple(sample.names) == names
+    pairs = {tuple(pair) for pair in sample.signals["edge_index"].values.T.tolist()}
+    path = {(0, 1), (1, 2), (2, 3)}
+    assert pairs == (path if directed else path | {(b, a) for a, b in path})
+    assert "read as an adjacency matrix" in sample.notes

@@ -15,6 +15,7 @@ from explorer.data.opening import read_file
 from explorer.data.readers import ReadError
 from explorer.data.writers import write_file
 from explorer.declare.elements import chain_element, parse_chain
+from explorer.declare.registry import scan
 from explorer.network.input.inputs import inputs_from
 from explorer.spaces.points.drawing.thumbnail import points_thumbnail
 from explorer.spaces.points.network.fit import fit_points
@@ -207,6 +208,16 @@ def test_bad_arrays_are_refused(tmp_path: Path, array: np.ndarray, said: str) ->
     np.savez(tmp_path / "a.npz", points=array)
     with pytest.raises(ReadError, match=said):
         read_file(tmp_path / "a.npz")
+
+
+def test_a_cloud_just_below_what_is_read_is_refused_by_every_network_before_it_runs() -> None:
+    import models
+
+    cloud = points_sample("large", np.random.default_rng(0).normal(size=(1_000_001, 3)))
+    for card in scan(models, "CARD").values():
+        if card.domain == "points":
+            with pytest.raises(ValueError, match=r"has 1,000,001 points, and this network takes at most [0-9,]+; open"):
+                fitted(cloud, card.input)
 
 
 def test_files_that_were_written_are_read_again(tmp_path: Path) -> None:

@@ -127,9 +127,9 @@ def test_odd_frames_are_drawn(view, name):
                 mouse.move(QPointF(10.0 * i, 60.0))
 
 
-def test_the_empty_state_says_what_to_do(view):
+def test_the_empty_state_says_what_comes(view):
     view.set_frame(None)
-    assert "Choose a model" in view.panels[0].layers.message
+    assert "once the network has answered" in view.panels[0].layers.message
     view.set_frame(make_frame())
     assert view.panels[0].layers.message == ""
 

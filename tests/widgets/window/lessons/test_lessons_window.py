@@ -170,6 +170,29 @@ def test_the_named_view_is_open_when_a_lesson_begins(qtbot: QtBot, open_window: 
 
 
 @pytest.mark.slow
+def test_the_panel_that_a_text_speaks_of_is_in_sight_whatever_was(qtbot: QtBot, open_window: Open) -> None:
+    window = open_window(State("plain-cnn", device="cpu"))
+    window.show_view("log")
+    assert "log" in in_sight(window) and "errors" not in in_sight(window)
+    guide = begin(qtbot, window, "01")  # "Look at *Error per layer*"
+    qtbot.waitUntil(lambda: "errors" in in_sight(window), timeout=20_000)
+    assert not any(guide.walk.done)
+
+
+def test_what_a_step_asks_to_open_is_left_to_the_person(qtbot: QtBot, open_window: Open, tmp_path: Path) -> None:
+    window = open_window(State("plain-cnn", device="cpu"))
+    window.show_view("log")
+    text = (
+        '{"equiscope": 1, "title": "t", "text": "Read *Output* and *Error along the orbit*.", "state": '
+        '{"model": "plain-cnn"}, "tasks": [{"do": "Open *Output*.", "when": {"any": [{"view": "output"}]}}]}'
+    )
+    (tmp_path / "own.json").write_text(text)
+    window.controller.open_session(str(tmp_path / "own.json"))
+    settle(qtbot, window)
+    qtbot.waitUntil(lambda: "orbit" in in_sight(window), timeout=20_000)
+    assert not any(window.files.guide.walk.done)
+
+
 def test_the_way_to_the_next_lesson_and_back(qtbot: QtBot, open_window: Open) -> None:
     window = open_window(State(model="d4-cnn", sample="digit-3"))
     guide = begin(qtbot, window, "01")

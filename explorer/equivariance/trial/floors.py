@@ -1,0 +1,62 @@
+"""Measure rounding: every layer against itself in the other of single and double precision."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+import torch
+from torch import Tensor, nn
+
+from explorer.equivariance.trial.vanishing import OTHER, vanishing
+from explorer.network.changing.precision import converted, copied
+from explorer.network.input.inputs import Inputs
+from explorer.network.tracing.capture import capture
+from explorer.network.tracing.layers import LayerError, Trace
+
+MOST_ROUNDING = 1e-12  # relative, in float64; float32 differs by half a per mille there
+
+
+class Run(Protocol):
+    """One input with the values of all layers, and what layers were fed; `least` is found here.
+
+    Attributes:
+        least: {layer: up to which norm its values are rounding alone}.
+    """
+
+    inputs: Inputs
+    values: dict[str, Tensor]
+    fed: Mapping[str, tuple[Tensor, ...]]
+    least: dict[str, float]
+
+
+def float_floor(
+    model: nn.Module, trace: Trace, runs: Sequence[Run], dtype: torch.dtype, seed: int
+) -> dict[str, float]:  # fmt: skip
+    """Return rounding alone, per layer, and tell each run which of its values are nothing else.
+
+    In float64 it is the difference scaled by the ratio of the epsilons, as this very network enlarges rounding.
+    """
+    names = [layer.name for layer in trace.layers]
+    least = {n.name: torch.finfo(torch.float64).eps * math.sqrt(max(n.rank, 1)) for n in trace.layers}
+    if (instead := OTHER.get(dtype)) is None:
+        return least
+    ratio = 1.0 if instead == torch.float64 else torch.finfo(dtype).eps / torch.finfo(instead).eps
+    found = dict.fromkeys(names, 0.0)
+    other = converted(copied(model), instead)
+    for run in runs:
+        torch.manual_seed(seed)
+        try:
+            again, _ = capture(other, run.inputs.to(dtype=instead), names, clone=True)
+        except LayerError:
+            return least  # it knows one precision only
+        run.least = vanishing(trace, run.values, again, run.fed)
+        for n in names:
+            value, rerun = run.values[n].double(), again[n].double()
+            if value.shape == rerun.shape and value.isfinite().all() and rerun.isfinite().all():
+                found[n] = max(found[n], ratio * float((value - rerun).norm() / value.norm().clamp_min(1e-300)))
+    if instead == torch.float64:
+        return found
+    # what is chosen or counted can come out otherwise in low precision: that is no rounding
+    return {n: max(least[n], found[n] if found[n] < MOST_ROUNDING else 0.0) for n in names}
