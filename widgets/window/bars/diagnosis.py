@@ -149,7 +149,7 @@ class Diagnosis(QFrame):
 
     def _write(self) -> None:
         whole = self._stale.capitalize() if self._stale else self._whole
-        lines = (whole,) if self._stale else (whole, self._short, self._brief)
+        lines: tuple[str, ...] = (whole,) if self._stale else (whole, self._short, self._brief)
         if not self._stale and not self.whole.isHidden():
             lines = lines[1:]  # the rest is said below
         metrics, room = self.text.fontMetrics(), max(0, self.text.width() - 4)
