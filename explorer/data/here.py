@@ -123,6 +123,8 @@ def read_file(path: Path, part: str = "", asked: Mapping[str, str] = _NOTHING) -
         sample = _read_asked(reader, path, part, {k: v for k, v in asked.items() if k != AS})
     except (ReadError, MemoryError):
         raise
+    except OSError as error:  # somebody has removed it meanwhile, or the disk has gone
+        raise refusal(path, reason(error) or "it cannot be read", "check the disk and try again") from None
     except Exception as error:  # a reader's defect is still a file that does not open, not a crash
         what = f"the reader {reader.name!r} failed ({type(error).__name__})"
         raise refusal(path, what, "report it with the file, or convert the file") from error

@@ -46,6 +46,14 @@ class Untouched:
         return next((name for name, value in self._around.items() if now_around[name] != value), "")
 
 
+def _limits() -> list[tuple[int, int]]:
+    if sys.platform == "win32":
+        return []
+    import resource
+
+    return [resource.getrlimit(kind) for kind in (resource.RLIMIT_NOFILE, resource.RLIMIT_CPU, resource.RLIMIT_AS)]
+
+
 def _around() -> dict[str, object]:
     try:
         folder = os.getcwd()
@@ -56,6 +64,7 @@ def _around() -> dict[str, object]:
         "the anomaly mode of torch": torch.is_anomaly_enabled(),
         "what NumPy does about errors": np.geterr(),
         "how signals are handled": [signal.getsignal(one) for one in (signal.SIGINT, signal.SIGTERM)],
+        "what the system lets it have": _limits(),
         "the folder": folder,
         "the environment": dict(os.environ),
         "the tracing of Python": (sys.gettrace(), sys.getprofile()),

@@ -39,6 +39,7 @@ def main(words: list[str]) -> None:
 
 def _answered(what: str, path: str, given: list[Any]) -> tuple[str, object]:
     from explorer.data import here
+    from explorer.data.formats.checks import reason, refusal
     from explorer.data.readers import ReadError
 
     asked: dict[str, Callable[..., object]] = {
@@ -53,5 +54,8 @@ def _answered(what: str, path: str, given: list[Any]) -> tuple[str, object]:
         return "refused", str(error)
     except MemoryError:
         return "full", ""
+    except OSError as error:  # somebody has removed it meanwhile, or the disk has gone
+        told = reason(error) or "it cannot be read"
+        return "refused", str(refusal(Path(path), told, "check the disk and try again"))
     except Exception as error:  # a defect; files are refused by ReadError
         return "failed", type(error).__name__

@@ -17,7 +17,8 @@ def duplicate(model: nn.Module) -> nn.Module:
     """Return a deep copy of a network, with the numbers of tensors that it has derived, as the old weight_norm does."""
     # what is no leaf of autograd cannot be copied otherwise
     held = [v for m in model.modules() for v in (*vars(m).values(), *m._buffers.values()) if isinstance(v, Tensor)]
-    memo: dict[int, Any] = {id(v): UninitializedBuffer(v.requires_grad, v.device, v.dtype) for v in held if is_lazy(v)}
+    lazy: Any = UninitializedBuffer  # torch's stubs have the arguments of another class
+    memo: dict[int, Any] = {id(v): lazy(v.requires_grad, v.device, v.dtype) for v in held if is_lazy(v)}
     return copied_module(model, memo | {id(v): v.detach().clone() for v in held if not is_lazy(v) and not v.is_leaf})
 
 

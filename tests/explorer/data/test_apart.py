@@ -88,7 +88,7 @@ def place(folder: Path, content: str) -> Path:
     [
         ("crash", "crashed (a segmentation fault)"), ("abort", "crashed (an abort)"), ("leave", "crashed"),
         ("loop", "takes longer than 1 s"), ("memory", "MB of memory"), ("slowly", "MB of memory"),
-        ("files", "failed"), ("defect", "failed"), ("exit", "crashed"),
+        ("files", "too many open files"), ("defect", "failed"), ("exit", "crashed"),
     ],
 )  # fmt: skip
 def test_whatever_a_reader_does_is_one_sentence(

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import io
 import tracemalloc
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from explorer.data import here
 from explorer.data.formats.texts import PLAIN, encoding_of
 from explorer.data.opening import domain_of, read_file, reader_of
-from explorer.data.readers import ReadError
+from explorer.data.readers import ReadError, readers
 from explorer.data.samples import Sample
 
 
@@ -136,3 +138,17 @@ def test_latin_letters_are_told_with_their_place(name: str, text: str, place: st
     with pytest.raises(ReadError, match=place) as caught:
         read_file(path)
     assert "UTF-8" in str(caught.value)
+
+
+def test_a_file_that_is_removed_while_it_is_read_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("0,1\n")
+
+    def removed(path: Path) -> Sample:
+        path.unlink(missing_ok=True)
+        raise AssertionError(path.read_bytes())
+
+    reader = replace(readers()["edges"], read=removed)
+    monkeypatch.setattr(here, "reader_of", lambda path, name: reader)
+    with pytest.raises(ReadError, match=r"cannot read a\.csv: no such file or directory; check the disk"):
+        here.read_file(path)

@@ -13,7 +13,6 @@ import json
 import os
 import random
 import signal
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -28,9 +27,10 @@ from tests.widgets.soak.draws import Interaction, sequence, tour
 T = TypeVar("T")
 EVERY = 200  # interactions between two looks at what is held
 WARM = 60  # interactions before the first look, and their seed
-FIRST = 1_000  # interactions after which caches are full
+FIRST = (
+    1_000  # interactions after which caches are full; each time as many, memory is compared, with a window made anew
+)
 GROWTH = 0.05  # of memory from there on
-LOOKS = 5  # whose median is compared with that of the last ones: windows come and go, and some networks are large
 STUCK_S = 300.0  # for one interaction
 LOOK_BACK = (5, 20, 80, 320)  # interactions before a failure that are tried to repeat it
 FAILED = 3  # exit code
@@ -120,9 +120,9 @@ def _soak(wanted: Sequence[Interaction], args: argparse.Namespace, weights: Mapp
                 return FAILED
         done = number
         if number % EVERY == 0:
-            world.rest()
+            world.rest(anew=number % FIRST == 0)
             now = world.figures()
-            memory += [now.memory] if number >= FIRST else []
+            memory += [now.memory] if number % FIRST == 0 else []
             seconds = time.monotonic() - since
             _say(args, f"{number} interactions, {seconds:.0f} s", number, now.text(), asdict(now))
         if args.minutes and time.monotonic() - since > 60 * args.minutes:
@@ -142,7 +142,7 @@ def _soak(wanted: Sequence[Interaction], args: argparse.Namespace, weights: Mapp
     left = [name for name in ("files", "threads", "timers", "widgets", "windows", "hooks", "children")
             if getattr(end, name) > getattr(begin, name)]  # fmt: skip
     rest = sorted(str(p.relative_to(os.environ["TMPDIR"])) for p in Path(os.environ["TMPDIR"]).rglob("*"))
-    grown = statistics.median(memory[-LOOKS:]) / statistics.median(memory[:LOOKS]) - 1 if memory else 0.0
+    grown = max(memory) / memory[0] - 1 if memory else 0.0
     world.close()
     for text in (
         f"more than at the start: {', '.join(left)}" if left else "",

@@ -283,17 +283,21 @@ class World:
             late.stop()
         self.pump(300 if everything else 1)
 
-    def rest(self) -> None:
-        """Bring the program to where looks at its memory are compared: one window as it starts, nothing else open.
+    def rest(self, anew: bool = False) -> None:
+        """Bring the program to where looks at its memory are compared: one window on the first state, no dialog.
 
-        What was kept to be quick stays kept.
+        What was kept to be quick stays kept. `anew` closes that window too and opens another one: a window has as many
+        views as were looked at in it.
         """
         for dialog in QApplication.topLevelWidgets():
             if isinstance(dialog, QDialog) and dialog.isVisible():
                 dialog.reject()
-        while len(self.windows) > 1:
+        while len(self.windows) > (0 if anew else 1):
             self.close_window()
-        if self.windows:
+        if anew:
+            self.open_window(State())
+            self.settle(everything=True)
+        elif self.windows:
             self.window.cancel()
             self.controller.open_state(State())
             self.settle(everything=True)

@@ -232,6 +232,7 @@ def test_a_death_is_one_sentence_and_leaves_nothing(tmp_path: Path, how: str, se
         "os.chdir('/'); return x",
         "from torch.utils._python_dispatch import TorchDispatchMode as M; M().__enter__(); return x",
         "os.environ.clear(); return x",
+        "import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (3, 3)); return x",
     ],
 )
 @pytest.mark.slow
