@@ -132,8 +132,9 @@ class Audit:
             if layer.called in case.states:
                 restore_random_state(self.x, case.states[layer.called])
             alone = measure.local_answer(self.model, self.trace, layer, once, case.fed.get(layer.called, ()))
-            expected, answer, alone = settled(case.least.get(layer.name, 0.0), (expected, answer, alone))
-            assert expected is not None and answer is not None
+            least = case.least.get(layer.name, 0.0)
+            expected, answer = settled(least, expected), settled(least, answer)
+            alone = None if alone is None else settled(least, alone)
             d = measure.distance(expected, answer, where, f)
             local = None if alone is None else measure.apart(expected, alone, where, f)
             (figures.cumulative if exact else figures.soft_cumulative).append(d.relative)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import torch
 from torch import nn
+from torch.nn.parameter import is_lazy
 
 from explorer.declare.elements import Element
 from explorer.declare.space import Space, space_of
@@ -106,6 +107,10 @@ def check_equivariance(
     model = copied(model)
     if first.call is None:
         require_call(model, len(first.arguments))
+    if any(is_lazy(v) for v in (*model.parameters(), *model.buffers())):
+        with evaluating(model), torch.no_grad():
+            # lazy layers get their shapes of the data that they first meet
+            first.to(dtype=_precision(model)).run(model, clone=True)
     stored = rounding.stored(model) if symmetry.filters else {}
     device = next((p.device for p in model.parameters()), torch.device("cpu"))
     notes = []

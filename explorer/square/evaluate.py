@@ -80,8 +80,8 @@ def measured(
     exact = measure.judged(plain, p.inputs, layer, value, where)
     fed = p.fed.get(layer.called, ())
     alone = measure.local_answer(p.model, p.trace, layer, element, fed, value) if local else None
-    expected, answer, alone = settled(least, (expected, answer, alone))
-    assert expected is not None and answer is not None
+    expected, answer = settled(least, expected), settled(least, answer)
+    alone = None if alone is None else settled(least, alone)
     d = measure.distance(expected, answer, where, f)
     other = p.chance.get(layer.name)
     size = measure.compared(expected, where, f)

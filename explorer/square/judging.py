@@ -152,10 +152,7 @@ def cut_off(p: Prepared, element: Element) -> str:
         where = measure.mask(element, value, layer.field, layer.sees)
         if measure.judged(element, p.inputs, layer, value, where):
             return ""
-    return (
-        "a part of x that counts in the answer is cut off, and something else comes in at the other end: there is an "
-        "error to read, and no verdict"
-    )
+    return "a part of x that counts in the answer is cut off: there is an error to read, and no verdict"
 
 
 @kept(most=256)

@@ -1,17 +1,35 @@
-"""Keep freed memory from staying with the process: glibc gives each thread a heap of its own and seldom returns any.
+"""Keep freed memory from staying with the process, and Python's collector from what stays.
 
-After a thousand interactions two thirds of what the heaps held was free. Where there is no glibc, nothing is done.
+glibc gives each thread a heap of its own and seldom returns any: after a thousand interactions two thirds of what the
+heaps held was free. Where there is no glibc, nothing is done.
 """
 
 from __future__ import annotations
 
 import contextlib
 import ctypes
+import gc
 import sys
+from collections.abc import Iterator
 
 _ARENA_MAX = -8  # M_ARENA_MAX of malloc.h
 RESTED = 3.0  # seconds after the last request that freed memory is given back, once
 ARENAS = 2  # the window's and one for all threads that compute
+
+
+@contextlib.contextmanager
+def uncollected() -> Iterator[None]:
+    """Look for no cycles meanwhile: what an import makes stays, and is looked through again and again.
+
+    The imports of torch and of all cards take 0.2 to 0.3 s of 1.6 less.
+    """
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
 
 
 def share_arenas() -> None:

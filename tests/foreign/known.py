@@ -19,4 +19,13 @@ KNOWN: dict[str, str] = {
     "judged_pictures: orthogonal, translation, from a file, fault 3": "no verdict",
     # a dense layer over so many members and no other number: its field is not known, it is named and not blamed
     "judged_sets: Mixer, permutation, fault 1": "wrong layer",
+    # read both ways and added: a layer that breaks the law alone is one of two whose faults cancel, and is blamed too
+    "judged_series: Palindromes, reversal, fault 1": "wrong layer",
+    "judged_series: Palindromes, reversal, fault 3": "wrong layer",
+    "judged_series: Palindromes, reversal, from a file, fault 1": "wrong layer",
+    "judged_series: Palindromes, reversal, from a file, fault 3": "wrong layer",
+    "judged_series: Strands, reverse-complement, fault 1": "wrong layer",
+    "judged_series: Strands, reverse-complement, fault 3": "wrong layer",
+    "judged_series: Strands, reverse-complement, from a file, fault 1": "wrong layer",
+    "judged_series: Strands, reverse-complement, from a file, fault 3": "wrong layer",
 }

@@ -277,10 +277,10 @@ class InspectorView(StateView):
 
     def _show_state(self, state: State) -> None:
         info = next((m for m in self.catalogue.models if m.name == state.model), None) if self.catalogue else None
-        for name, transform in transforms().items():
-            section, step = self.sections[name], state.step(name)
-            section.show_values(step.values if step is not None else transform.defaults, step is not None)
         self._show_sections(state)
+        for name, section in self.sections.items():
+            if not section.isHidden():  # the others when they are shown: a drag changes the state with every turn
+                self._show_values(name, state)
         if not self.chain.isModified():
             with QSignalBlocker(self.chain):
                 self.chain.setText(chain_text(state.steps))
@@ -297,7 +297,14 @@ class InspectorView(StateView):
         if self.catalogue and not domain and self.frame is not None and self.frame.state.model == state.model:
             domain = self.frame.squares[0].domain if self.frame.squares else ""  # a model from a file
         for name, transform in transforms().items():
-            self.sections[name].setVisible(not domain or domain in transform.domains)
+            section, shown = self.sections[name], not domain or domain in transform.domains
+            if shown == section.isHidden():
+                section.setVisible(shown)
+                self._show_values(name, state)
+
+    def _show_values(self, name: str, state: State) -> None:
+        step = state.step(name)
+        self.sections[name].show_values(transforms()[name].defaults if step is None else step.values, step is not None)
 
     def _show_params(self, state: State, params: tuple[Param, ...]) -> None:
         """Show the model's own parameters; the section is made anew only for another model."""

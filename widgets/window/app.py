@@ -11,6 +11,7 @@ import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from types import FrameType, TracebackType
+from typing import Any
 
 from PySide6.QtCore import QEvent, QObject, QSettings, QSocketNotifier, QTimer
 from PySide6.QtWidgets import QApplication
@@ -77,7 +78,7 @@ def leave_sources_unread() -> None:
     It looks for its own name in them, so that its features (`from __feature__ import snake_case`) can be chosen for
     each module. Nobody does here, and a thousand modules of torch were read and kept: 0.2 s of each start, and 17 MB.
     """
-    feature = sys.modules.get("shibokensupport.feature")
+    feature: Any = sys.modules.get("shibokensupport.feature")
     if hasattr(feature, "_mod_uses_pyside"):
         feature._mod_uses_pyside = lambda module: False
 

@@ -148,7 +148,8 @@ class MainWindow(Shell):
         self.quick.show_state(new)
         self.panes.prepare(self.controller.domain)
         self.panes.tell("state", lambda view: view.set_state(new))
-        self.setWindowTitle(self._title(new))
+        if (title := self._title(new)) != self.windowTitle():
+            self.setWindowTitle(title)
 
     def _title(self, state: State) -> str:
         info, frame = self.controller.info, self.controller.frame

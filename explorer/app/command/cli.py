@@ -160,11 +160,14 @@ def engine_starter(args: argparse.Namespace, doors: Doors) -> Callable[[], Local
     """Return what makes the engine of a command; torch is imported by then and not before."""
 
     def start() -> LocalEngine:
-        from explorer.app.answering.engine import LocalEngine
-        from explorer.work.threads import tune
+        from explorer.work.memory import uncollected
 
-        tune()
-        return LocalEngine(doors.cards(), trust=getattr(args, "trust", False))
+        with uncollected():
+            from explorer.app.answering.engine import LocalEngine
+            from explorer.work.threads import tune
+
+            tune()
+            return LocalEngine(doors.cards(), trust=getattr(args, "trust", False))
 
     return start
 

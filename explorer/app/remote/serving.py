@@ -13,7 +13,7 @@ from explorer.app.remote.block import Block
 from explorer.app.remote.crossing import Receiver, Sender
 from explorer.app.remote.note import Note
 from explorer.square.frame import Frame
-from explorer.work.memory import RESTED, give_back
+from explorer.work.memory import RESTED, give_back, uncollected
 from explorer.work.processes.birth import born, end_fork, keep_to, own
 from explorer.work.progress import Cancelled, listening
 
@@ -32,15 +32,16 @@ class Server:
     """Has an engine, the generators that are under way, and the frame that was answered last."""
 
     def __init__(self, connection: Connection[Any, Any], block: Block, note: Note, program: str, limit: int) -> None:
-        from explorer.app.answering.engine import LocalEngine
-        from explorer.app.remote.tampering import Untouched
-        from explorer.work import crumbs
-        from explorer.work.threads import tune
+        with uncollected():
+            from explorer.app.answering.engine import LocalEngine
+            from explorer.app.remote.tampering import Untouched
+            from explorer.work import crumbs
+            from explorer.work.threads import tune
 
-        tune()
+            tune()
+            self._engine = LocalEngine(import_module(program).cards())
         self._connection, self._note = connection, note
         self._sender, self._receiver = Sender(block), Receiver(block)
-        self._engine = LocalEngine(import_module(program).cards())
         self._running: dict[int, Iterator[object]] = {}
         self._frame: Frame | None = None
         self._said = 0.0

@@ -10,6 +10,9 @@ from explorer.work.files.places import INSTALLED
 
 # modules whose exceptions are written for a person; in a wheel the packages are parts of equiscope
 OURS = ("equiscope",) if INSTALLED else ("equiscope", "explorer", "models", "widgets", "main", "__main__")
+NO_MEMORY = ("not enough memory", "can't allocate memory", "std::bad_alloc")
+# all that oneDNN says where it has no room for a layer; of a descriptor it says so where it has no way to run one
+NO_ROOM = ("could not create a primitive", "could not create a memory object")
 
 
 class Relayed(Exception):
@@ -57,7 +60,7 @@ def out_of_memory(error: BaseException) -> bool:
     text = str(error)
     if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
         return True
-    if "not enough memory" in text or "can't allocate memory" in text:
+    if any(told in text for told in NO_MEMORY) or text.endswith(NO_ROOM):
         return True
     return "out of memory" in text.lower() and isinstance(error, RuntimeError)
 

@@ -25,10 +25,14 @@ class Run(Protocol):
         least: {layer: up to which norm its values are rounding alone}.
     """
 
-    inputs: Inputs
-    values: dict[str, Tensor]
-    fed: Mapping[str, tuple[Tensor, ...]]
     least: dict[str, float]
+
+    @property
+    def inputs(self) -> Inputs: ...
+    @property
+    def values(self) -> Mapping[str, Tensor]: ...
+    @property
+    def fed(self) -> Mapping[str, tuple[Tensor, ...]]: ...
 
 
 def float_floor(

@@ -7,7 +7,7 @@ as large as itself, under every element, and no fault.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 import torch
 from torch import Tensor
@@ -45,6 +45,6 @@ def vanishing(
     return found
 
 
-def settled(least: float, values: Iterable[Tensor | None]) -> list[Tensor | None]:
-    """Return zeros in place of the values whose norm is at most `least`."""
-    return [v if v is None or not least or float(v.norm()) > least else torch.zeros_like(v) for v in values]
+def settled(least: float, values: Tensor) -> Tensor:
+    """Return zeros in place of values whose norm is at most `least`."""
+    return values if not least or float(values.norm()) > least else torch.zeros_like(values)

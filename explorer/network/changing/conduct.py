@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 from torch._subclasses.fake_tensor import FakeTensor
-from torch.nn.parameter import is_lazy
 
 from explorer.network.tracing.layers import LayerError
 from explorer.network.tracing.running import all_tensors_in, tensors_in
@@ -64,23 +63,12 @@ def unmeasured(value: Tensor) -> str:
 def require_values(model: nn.Module) -> None:
     """Raise LayerError for a network with a parameter or buffer that holds no values; `.where` names the tensor."""
     tensors = (*model.named_parameters(), *model.named_buffers())
-    if told := unmade(model):
-        raise LayerError(told.partition(" ")[0], told)
     if name := next((name for name, value in tensors if value.is_meta), ""):
         raise LayerError(
             name,
             f"{name} is on the meta device and holds no values; model.to_empty(device='cpu') gives it some, and "
             "load_state_dict the right ones",
         )
-
-
-def unmade(model: nn.Module) -> str:
-    """Say which layer is lazy and has met no data yet, and what to do; "" where none is."""
-    lazy = next((n for n, p in (*model.named_parameters(), *model.named_buffers()) if is_lazy(p)), "")
-    return lazy and (
-        f"{lazy} has no shape yet, as its layer is lazy and has met no data: call the network once where it is made, "
-        "as in net(torch.zeros(1, 3, 32, 32))"
-    )
 
 
 def varies(answers: Sequence[Sequence[Tensor]], tolerance: float) -> tuple[str, bool]:

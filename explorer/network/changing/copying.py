@@ -7,6 +7,7 @@ from collections import OrderedDict
 from typing import Any
 
 from torch import Tensor, nn
+from torch.nn.parameter import UninitializedBuffer, is_lazy
 
 _ATOMS = frozenset({int, float, bool, str, bytes, complex, type(None), type})
 _EMPTY = frozenset({dict, OrderedDict, set, list})  # a copy of an empty one is a new one
@@ -15,8 +16,10 @@ _EMPTY = frozenset({dict, OrderedDict, set, list})  # a copy of an empty one is 
 def duplicate(model: nn.Module) -> nn.Module:
     """Return a deep copy of a network, with the numbers of tensors that it has derived, as the old weight_norm does."""
     # what is no leaf of autograd cannot be copied otherwise
-    held = (v for m in model.modules() for v in (*vars(m).values(), *m._buffers.values()))
-    return copied_module(model, {id(v): v.detach().clone() for v in held if isinstance(v, Tensor) and not v.is_leaf})
+    held = [v for m in model.modules() for v in (*vars(m).values(), *m._buffers.values()) if isinstance(v, Tensor)]
+    lazy: Any = UninitializedBuffer  # torch's stubs have the arguments of another class
+    memo: dict[int, Any] = {id(v): lazy(v.requires_grad, v.device, v.dtype) for v in held if is_lazy(v)}
+    return copied_module(model, memo | {id(v): v.detach().clone() for v in held if not is_lazy(v) and not v.is_leaf})
 
 
 def copied_module(module: nn.Module, memo: dict[int, Any]) -> nn.Module:

@@ -37,7 +37,6 @@ from explorer.declare.states.model_name import (
     split_name,
 )
 from explorer.declare.telling.asking import Declared, parse_declared
-from explorer.network.changing.conduct import unmade
 from explorer.network.changing.copying import duplicate
 from explorer.network.describing.source_lines import TEXT
 from explorer.network.input.declared import Taken, remembered_inputs, taken
@@ -336,8 +335,6 @@ def built(name: str, build: Callable[[], nn.Module]) -> nn.Module:
             model = build()
         if inside := _itself(model):
             raise ModelError(name, f"{name} contains itself, as {inside}: a network is a tree of layers")
-        if told := unmade(model):
-            raise ModelError(name, f"{name}: {told}")
         return model
     except (ModelError, KeyboardInterrupt, torch.OutOfMemoryError):
         raise

@@ -19,7 +19,7 @@ from torch import Tensor, nn
 
 from explorer.declare.space import Inference, Known, inference_of
 from explorer.declare.types.field_text import parse_field
-from explorer.declare.types.fields import FieldType, Scalar
+from explorer.declare.types.fields import FieldType
 from explorer.network.changing.conduct import Unusual, left_out, overwritten, require_usual, writes
 from explorer.network.inner.tracing import constant_masks, described, settled
 from explorer.network.inner.value import Inner
@@ -33,7 +33,7 @@ from explorer.network.tracing.reaching import reaching, widest
 from explorer.network.tracing.reasons import declares
 from explorer.network.tracing.running import measured, no_tensor, tensors_in, tensors_of
 from explorer.network.tracing.studying import studied
-from explorer.network.tracing.trials import Sizes, channelwise, counted, pointwise, sizes
+from explorer.network.tracing.trials import Sizes, counted, kept, sizes
 from explorer.work.progress import Cancelled
 
 
@@ -218,8 +218,7 @@ class _Recorder:
         ]
         fed = self.inference.fed
         known = [k and (fed(module, i, k[0], tuple(tensors[i].shape)), *k[1:]) for i, k in enumerate(known)]
-        first = known[0] if known else None
-        in_field, radius, rank = first if first else (None, self.inference.untold, 0)
+        in_field, radius, rank = (known and known[0]) or (None, self.inference.untold, 0)
         shape_in, shape = tuple(tensors[0].shape) if tensors else (), tuple(out.shape)
         out_field: FieldType | None
         passed = self._known.get(id(out)) if has_inner else None
@@ -242,10 +241,12 @@ class _Recorder:
                 placed = self._placed(out_field, tuple(out.shape), other.answered)
                 out_field, why = placed, why if placed == out_field else reasons.RESIZED
             if not alike and in_field is not None and out_field is not None and len(tensors) == 1:
-                tried = self._kept(module, args, kwargs, in_field, out_field)
+                same = in_field.rep != out_field.rep and out.shape == tensors[0].shape and torch.equal(out, tensors[0])
+                tried = kept(module, args, kwargs, in_field, out_field, same, self.declared)
                 out_field, why = tried, why if tried == out_field else reasons.KEPT
-            weighted = counted(module) is not None
-            rank = max([rank + int(weighted and not inner), *(layer.rank for layer in inner)])
+            rank = max(
+                [rank + int((weighted := counted(module) is not None) and not inner), *(layer.rank for layer in inner)]
+            )
             told = self.inference.receptive(module, in_field, shape_in, shape, radius)
             if self.declared and math.isnan(told) and (inner or (not weighted and shape == shape_in)):
                 # the author of a card stands for code between its layers: it sees no farther than they do
@@ -337,17 +338,6 @@ class _Recorder:
 
     def _root_name(self) -> str:
         return FORWARD if OUTPUT in self.names.values() else OUTPUT
-
-    def _kept(self, module: nn.Module, args: Any, kwargs: Any, in_field: FieldType, out_field: FieldType) -> FieldType:
-        """Return the field of a module's answer with its input's representation, where it keeps each channel apart."""
-        if declares(module) or (in_field.rep == out_field.rep and in_field.guessed == out_field.guessed):
-            return out_field
-        if isinstance(in_field.rep, Scalar):  # what is kept is only what is known of it
-            sure = not in_field.guessed and not self.declared and pointwise(module, args, kwargs)
-            return out_field.declared() if sure else out_field
-        if not channelwise(module, args, kwargs, in_field, out_field):
-            return out_field
-        return replace(out_field, rep=in_field.rep, guessed=in_field.guessed)
 
     def finish(self, result: Any) -> list[Layer]:
         """Return the layers; the root's own result is added when functional code made it."""

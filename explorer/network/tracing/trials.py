@@ -6,17 +6,19 @@ import inspect
 import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stderr
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn.parameter import is_lazy
 
 from explorer.declare.space import Inference
-from explorer.declare.types.fields import FieldType
+from explorer.declare.types.fields import FieldType, Scalar
 from explorer.network.inner.value import Inner
 from explorer.network.inner.watching import watching
 from explorer.network.input.inputs import Inputs
+from explorer.network.input.typed import declares
 from explorer.network.tracing.running import evaluating, first_tensor, measured, tensors_in, tensors_of
 
 _DRAWS = 3
@@ -33,7 +35,7 @@ def untouched(module: nn.Module) -> Iterator[None]:
     ]
     tensors = [t for _, own, buffers in saved for t in (*own.values(), *buffers.values()) if isinstance(t, Tensor)]
     tensors += [t for m, _ in scripts for t in m.buffers()]
-    copies = [(t, t.clone(), t._version) for t in tensors if not t.is_inference()]
+    copies = [(t, t.clone(), t._version) for t in tensors if not is_lazy(t) and not t.is_inference()]
     rng = torch.get_rng_state()
     cuda_rng = torch.cuda.get_rng_state_all() if torch.cuda.is_available() else []
     try:
@@ -80,6 +82,28 @@ def answer_of(
             raise
         except Exception:  # a forward of somebody else's may raise anything
             return None
+
+
+def kept(
+    module: nn.Module, args: Any, kwargs: Any, in_field: FieldType, out_field: FieldType, same: bool, declared: bool
+) -> FieldType:
+    """Return the field of a module's answer with its input's representation, where it keeps each channel apart.
+
+    Args:
+        same: it returned what it was given, so that a measured intensity is still one.
+        declared: the author of a card stands for all fields.
+    """
+    if declares(module) or (in_field.rep == out_field.rep and in_field.guessed == out_field.guessed):
+        return out_field
+    says = getattr(module, "out_rep", None) is not None or isinstance(getattr(module, "out_field", None), FieldType)
+    if same and not says:
+        return in_field
+    if isinstance(in_field.rep, Scalar):  # what is kept is only what is known of it
+        sure = not in_field.guessed and not declared and pointwise(module, args, kwargs)
+        return out_field.declared() if sure else out_field
+    if not channelwise(module, args, kwargs, in_field, out_field):
+        return out_field
+    return replace(out_field, rep=in_field.rep, guessed=in_field.guessed)
 
 
 def channelwise(

@@ -22,6 +22,7 @@ def points_sample(
     *,
     numbers: NDArray[np.integer] | None = None,
     bonds: NDArray[np.integer] | None = None,
+    bond_kinds: NDArray[np.integer] | None = None,
     charge: NDArray[np.floating] | None = None,
     velocity: NDArray[np.floating] | None = None,
     values: NDArray[np.floating] | None = None,
@@ -37,6 +38,7 @@ def points_sample(
         position: (points, 3).
         numbers: (points,) atomic numbers, 0 for what is no element.
         bonds: (2, bonds), each pair once, or None where nothing is bonded.
+        bond_kinds: (bonds,) 1 to 3 for single to triple and 4 for aromatic; None where all count as single.
         charge, velocity, values: (points,), (points, 3), (points, channels) of what is measured at the points.
         target: (points, 3), where the points will be: what a network on moving bodies is to tell.
 
@@ -71,6 +73,8 @@ def points_sample(
         if pairs.ndim != 2 or len(pairs) != 2 or pairs.min() < 0 or pairs.max() >= n:
             raise ValueError(f"{name}: bonds are (2, bonds), with the numbers of points from 0 to {n - 1}")
         signals["bonds"] = Signal(pairs, PARTICLE)
+        if bond_kinds is not None:
+            signals["bond_kinds"] = Signal(np.array(bond_kinds, np.int64), PARTICLE)
     for key, signal in signals.items():
         if not np.isfinite(signal.values).all():
             row = int(np.argwhere(~np.isfinite(np.asarray(signal.values, np.float64)))[0][0])

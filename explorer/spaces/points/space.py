@@ -118,13 +118,23 @@ class PointsSpace(Space):
     def reads(self, data: Tensor | Sequence[object]) -> str:
         from torch import Tensor
 
-        places = isinstance(data, Tensor) and data.ndim in (2, 3) and data.is_floating_point() and 3 in data.shape
-        return f"a tensor of shape {tuple(data.shape)} alone is taken for" if places else ""
+        if (
+            not isinstance(data, Tensor)
+            or data.ndim not in (2, 3)
+            or not data.is_floating_point()
+            or 3 not in data.shape
+        ):
+            return ""
+        return f"a tensor of shape {tuple(data.shape)} alone is taken for"
 
     def given(self, data: Tensor | Sequence[object], seed: int) -> Inputs:
+        from torch import Tensor
+
         from explorer.spaces.points.network.inputs import unsettled_points
 
-        return unsettled_points({"position": data})
+        made = unsettled_points({"position": data}) if isinstance(data, Tensor) else None
+        assert made is not None
+        return made
 
     def named(self, tensors: Mapping[str, Tensor]) -> tuple[tuple[str, ...], Inputs] | None:
         from explorer.spaces.points.network.inputs import unsettled_points

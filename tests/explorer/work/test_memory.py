@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import subprocess
 import sys
 
 import pytest
+
+from explorer.work.memory import uncollected
 
 # many small blocks of several threads, every other one kept: the heaps stay as large as they were
 CODE = """
@@ -39,3 +42,16 @@ def test_freed_pages_are_given_back(how: str) -> None:
     run = subprocess.run([sys.executable, "-c", CODE, how], capture_output=True, text=True, check=True)
     held, left = map(float, run.stdout.split())
     assert left < held - 100
+
+
+@pytest.mark.parametrize("on", [True, False])
+def test_no_cycles_are_looked_for_meanwhile(on: bool) -> None:
+    was = gc.isenabled()
+    (gc.enable if on else gc.disable)()
+    try:
+        with pytest.raises(ValueError), uncollected():
+            assert not gc.isenabled()
+            raise ValueError
+        assert gc.isenabled() is on
+    finally:
+        (gc.enable if was else gc.disable)()

@@ -62,6 +62,21 @@ def test_handles_without_a_control_stay_when_another_is_moved(view):
     assert view.sections["warp"].summary.text() == "0.1, …"
 
 
+def test_what_is_hidden_is_written_when_it_is_shown(qtbot):
+    view = opened(qtbot, InspectorView(), 270, 700)
+    view.show_catalogue(make_catalogue(models=4))  # the last is a network on graphs
+    section, written = view.sections["rotate"], []
+    known, section.show_values = section.show_values, lambda *a: (written.append(a), known(*a))
+    view.set_state(State(model="model-3", steps=parse_chain("permute:3")))
+    assert section.isHidden() and not [values for values, on in written if on]
+    written.clear()
+    view.set_state(State(model="model-3", steps=parse_chain("permute:4")))
+    assert not written  # a drag changes the state with every turn
+    view.set_state(State(steps=parse_chain("rotate:90")))
+    assert not section.isHidden() and section.controls["angle"].value() == 90
+    assert view.sections["permute"].isHidden()
+
+
 def test_long_values_do_not_push_the_boxes_out_of_the_panel(qtbot):
     view = InspectorView()
     qtbot.addWidget(view)

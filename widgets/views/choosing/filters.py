@@ -79,6 +79,11 @@ class Filters(QWidget):
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
 
+    @property
+    def controls(self) -> list[QWidget]:
+        """Return what has the keyboard, from left to right."""
+        return [self.kind, self.group, *self.switches.values()]
+
     def _list(self, name: str) -> QComboBox:
         box = QComboBox(self)
         box.setAccessibleName(name)

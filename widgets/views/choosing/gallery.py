@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import Any, TypeVar
 
 import numpy as np
@@ -100,6 +100,8 @@ class GalleryView(StateView):
         column.addLayout(head)
         column.addWidget(self.filters)
         column.addWidget(pages, 1)
+        for one, two in pairwise([self.tabs, self.search, *self.filters.controls, self.models, self.data]):
+            self.setTabOrder(one, two)  # from above to below, and not as they were made
         self.tabs.currentChanged.connect(self._search)
         self.search.textChanged.connect(self._search)
         self.models.chosen.connect(self._choose_model)

@@ -81,7 +81,7 @@ class Diagnosis(QFrame):
         several = len(squares) > 1
         self._whole = reason or BETWEEN.join(_said(square, several) for square in squares)
         self._short = reason or BETWEEN.join(_said(square, several, hints=False) for square in squares)
-        self._brief = reason or BETWEEN.join(_in_brief(square, several) for square in squares)
+        self._brief = BETWEEN.join(_in_brief(square, several) for square in squares)
         self._role = verdict_colour_role(squares[0])
         self._offer(squares[0], frame)
         if self._withheld:
@@ -149,14 +149,18 @@ class Diagnosis(QFrame):
 
     def _write(self) -> None:
         whole = self._stale.capitalize() if self._stale else self._whole
-        lines = (whole,) if self._stale else (whole, self._short, self._brief)
+        lines: tuple[str, ...] = (whole,) if self._stale else (whole, self._short, self._brief)
         if not self._stale and not self.whole.isHidden():
             lines = lines[1:]  # the rest is said below
+        if (bar := self.text.parentWidget()) is not None and (row := bar.layout()) is not None:
+            row.activate()  # a button that came or went changes the room
         metrics, room = self.text.fontMetrics(), max(0, self.text.width() - 4)
         fits = [line for line in lines if metrics.horizontalAdvance(line) <= room]
-        # of one network, what is cut off begins with what would fit
-        line = lines[0] if not fits or lines[0].startswith(fits[0]) else fits[0]
-        line = lines[-1] if room and not fits else line
+        line = lines[0] if not room else fits[0] if fits else lines[-1]
+        if line == self._short and lines[0].startswith(
+            line
+        ):  # of one network: the rest is its hints, as far as it goes
+            line = lines[0]
         self.text.setText(metrics.elidedText(line, Qt.TextElideMode.ElideRight, room) if room else line)
         self.text.setToolTip(whole)
         squares = self._frame.squares if self._frame is not None else ()

@@ -39,6 +39,7 @@ class Menus(QObject):
         self._shell, self._files = shell, files
         self._controller = shell.controller
         self._icons: dict[str, str] = {}
+        self._offered: dict[str, bool] = {}  # by name, which panels have something to say
         self.actions: dict[str, QAction] = {}
         bar = shell.menuBar()
         names = ("&File", "&Edit", "&Model", "&Data", "&Transform", "&Layer", "&View", "&Run", "&Help")
@@ -403,10 +404,13 @@ class Menus(QObject):
 
     def _follow_views(self) -> None:
         """Offer the panels that have something to say of what is shown, as tabs and docks do."""
-        for spec in self._shell.panes.specs:
-            shown = self._shell.offers(spec.name)
-            self.actions[f"show_{spec.name}"].setVisible(shown)
-            if (dock := self._shell.docks.docks.get(spec.name)) is not None:
+        offered = {spec.name: self._shell.offers(spec.name) for spec in self._shell.panes.specs}
+        if offered == self._offered:
+            return  # in a drag, with every frame
+        self._offered = offered
+        for name, shown in offered.items():
+            self.actions[f"show_{name}"].setVisible(shown)
+            if (dock := self._shell.docks.docks.get(name)) is not None:
                 dock.toggleViewAction().setVisible(shown)
 
     def show_playing(self, playing: bool) -> None:

@@ -43,6 +43,7 @@ class Docks(QObject):
         super().__init__(window)
         self._window = window
         self._specs = sorted((seat.spec for seat in seats), key=lambda s: (s.order, s.name))
+        self._domains = {spec.name: spec.domains for spec in self._specs}
         self.docks: dict[str, QDockWidget] = {}
         self._domain = ""
         # say nothing of what is shown, though its kind is theirs
@@ -176,7 +177,7 @@ class Docks(QObject):
 
     def fits(self, name: str) -> bool:
         """Say whether a panel has something to say of what is shown."""
-        domains = next(spec.domains for spec in self._specs if spec.name == name)
+        domains = self._domains[name]
         return name not in self._unfit and (not domains or self._domain in domains)
 
     def bring(self, name: str) -> None:

@@ -72,6 +72,7 @@ class Panes(QTabWidget):
         super().__init__(parent, documentMode=True)
         self.setTabBarAutoHide(True)
         self.seats = [Seat(spec) for spec in sorted(specs, key=lambda s: (s.order, s.name))]
+        self._named = {seat.spec.name: seat for seat in self.seats}
         self._told: dict[str, Callable[[View], None]] = {}  # the last of each kind, in the order of the first ones
         self._frame: Frame | None = None
         self._stale = ""
@@ -238,7 +239,8 @@ class Panes(QTabWidget):
 
     def offered(self, name: str) -> bool:
         """Say whether a view of the centre has a tab for the data at hand."""
-        return any(seat.spec.name == name and self.isTabVisible(self.indexOf(seat)) for seat in self.seats)
+        seat = self._named.get(name)
+        return seat is not None and self.isTabVisible(self.indexOf(seat))
 
     def offer(self, domain: str, square: Square | None = None) -> None:
         """Offer the tabs that have something to say of a kind of data, and of the first square."""

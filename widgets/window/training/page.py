@@ -42,6 +42,13 @@ RUNNING = 3  # trainings at once
 SPEEDS = (("as fast as it can", 0.0), ("10 steps a second", 10.0), ("2 steps a second", 2.0))
 
 
+def _button(text: str, tip: str = "") -> QToolButton:
+    button = QToolButton()
+    button.setText(text)
+    button.setToolTip(tip)
+    return button
+
+
 class TrainPage(Dialog):
     """Stays beside the window, which goes on; closing it ends the trainings."""
 
@@ -94,14 +101,17 @@ class TrainPage(Dialog):
             self.speed.addItem(text, speed)
         self.path = QLineEdit()
         self.path.setToolTip("The weights are written here when the training is over")
-        self.browse = QToolButton(text="…", accessibleName="Choose the file")
+        self.browse = _button("…")
+        self.browse.setAccessibleName("Choose the file")
         self.browse.clicked.connect(self._browse)
-        self.follow = QCheckBox("Show it in the window while it learns", checked=True)
+        self.follow = QCheckBox("Show it in the window while it learns")
+        self.follow.setChecked(True)
         self.follow.setToolTip("Off, the loss is drawn alone: no layer is measured, which costs the training nothing")
         self.follow.toggled.connect(self._followed)
         self.go = QPushButton("Start", default=True)
         self.go.clicked.connect(self.start)
-        self.beside = QToolButton(text="Side by side with", popupMode=QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.beside = _button("Side by side with")
+        self.beside.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.beside.setToolTip("Other networks on the same data, which are trained with it and drawn beside it")
         self.beside.setMenu(QMenu(self.beside))
         self.rate.valueChanged.connect(lambda value: self._ask("rate", value))
@@ -117,9 +127,11 @@ class TrainPage(Dialog):
             panel.rewound.connect(self._rewound)
             panel.changed.connect(self.draw)
         self.tabs.currentChanged.connect(lambda _: self.draw())
-        self.export = QToolButton(text="Export…", toolTip="Save these curves as a figure or as numbers")
+        self.export = _button("Export…", "Save these curves as a figure or as numbers")
         self.export.clicked.connect(lambda: self.exported.emit(self.tabs.currentWidget()))
-        self.fold = QToolButton(text="Settings", checkable=True, checked=True)
+        self.fold = _button("Settings")
+        self.fold.setCheckable(True)
+        self.fold.setChecked(True)
         self.fold.setToolTip("Off, the curves alone are here: a small screen has room for them beside the window")
         self.fold.toggled.connect(self._fold)
         corner = QWidget()
@@ -134,13 +146,13 @@ class TrainPage(Dialog):
         self.which.setToolTip("The training that is steered, and shown in the window")
         self.which.setMinimumContentsLength(14)
         self.which.currentIndexChanged.connect(self._steer)
-        self.play = QToolButton(text="Pause")
+        self.play = _button("Pause")
         self.play.clicked.connect(self.toggle)
-        self.one = QToolButton(text="One step")
+        self.one = _button("One step")
         self.one.clicked.connect(self.single)
-        self.finish = QToolButton(text="Finish here", toolTip="End now, judge the network and write its weights")
+        self.finish = _button("Finish here", "End now, judge the network and write its weights")
         self.finish.clicked.connect(lambda: self._ask("finish"))
-        self.stop = QToolButton(text="Stop")
+        self.stop = _button("Stop")
         self.stop.setToolTip("End at once; nothing is written")
         self.stop.clicked.connect(self.cancel)
         self.time = QSlider(Qt.Orientation.Horizontal)
@@ -179,24 +191,24 @@ class TrainPage(Dialog):
         left.setFixedWidth(330)
         side.setContentsMargins(0, 0, 8, 0)
         steering = QHBoxLayout()
-        for box in (self.which, self.play, self.one, self.finish, self.stop):
-            steering.addWidget(box)
+        for control in (self.which, self.play, self.one, self.finish, self.stop):
+            steering.addWidget(control)
         steering.addWidget(self.time, 1)
         column = QVBoxLayout()
         column.addWidget(self.tabs, 1)
         column.addLayout(steering)
         column.addWidget(self.bar)
         column.addWidget(self.status)
-        whole = QHBoxLayout(self)
+        self.halves = whole = QHBoxLayout(self)
         whole.addWidget(left)
         whole.addLayout(column, 1)
         self._enable()
 
     def _fold(self, on: bool) -> None:
-        more = self.settings.width() + self.layout().spacing()
+        more = self.settings.width() + self.halves.spacing()
         wide = self.width() + (more if on else -more)
         self.settings.setVisible(on)
-        self.layout().activate()
+        self.halves.activate()
         self.resize(wide, self.height())
 
     # what is trained ------------------------------------------------------------------------------------------

@@ -177,4 +177,4 @@ def proposed_shape(own: Recognised) -> tuple[InputShape, str] | None:
 
 def _dense(model: nn.Module) -> int | None:
     """Return how many numbers the first dense layer takes."""
-    return next((m.in_features for m in model.modules() if isinstance(m, nn.Linear)), None)
+    return next((m.in_features for m in model.modules() if isinstance(m, nn.Linear) and m.in_features), None)

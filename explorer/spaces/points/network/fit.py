@@ -16,6 +16,7 @@ from explorer.spaces.graph.fields import EDGE_INDEX, EDGE_INPUT
 from explorer.spaces.points.fields import PARTICLE, PARTICLE_INPUT, POSITION
 from explorer.spaces.points.network.form import PointsInput
 from explorer.spaces.points.network.frames import FRAMES, drawn_frames
+from explorer.spaces.points.orders import TOLD, orders_by_valence
 from explorer.spaces.points.sample import NUMBER, coincident, doubtful_units
 
 MOST_EDGES = 2**22
@@ -79,13 +80,17 @@ def in_space(sample: Sample) -> Sample:
     elements = [element_of(name) for name in sample.names]
     if elements and all(elements):
         signals["number"] = Signal(np.array([NUMBER[e] for e in elements], np.int64), PARTICLE)
-    index = sample.signals.get("edge_index")
+    index, by_valence = sample.signals.get("edge_index"), False
     if index is not None and (once := index.values[0] < index.values[1]).any():
         signals["bonds"] = Signal(np.array(index.values[:, once], np.int64), PARTICLE)
         if (kinds := bond_kinds(sample)) is not None:
             signals["bond_kinds"] = Signal(kinds[once], PARTICLE)
+        elif "number" in signals:
+            atoms, pairs = (np.asarray(signals[name].values, np.int64) for name in ("number", "bonds"))
+            if by_valence := (orders := orders_by_valence(atoms, pairs)) is not None:
+                signals["bond_kinds"] = Signal(orders, PARTICLE)
     places = np.asarray(signals["position"].values, np.float64)
-    told = [coincident(places)]
+    told = [coincident(places), TOLD if by_valence else ""]
     if "number" in signals:
         told.append(doubtful_units(np.asarray(signals["number"].values, np.int64), places))
     notes = (*sample.notes, *filter(None, told))

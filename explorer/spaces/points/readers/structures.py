@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from explorer.data.formats.checks import Broken, file_bytes, refusing
 from explorer.data.readers import Reader
 from explorer.data.samples import Sample
+from explorer.spaces.points.orders import TOLD, orders_by_valence
 from explorer.spaces.points.readers.crystals import FEW, MOST_ATOMS, read_crystal
 from explorer.spaces.points.readers.macromolecules import conformers_of
 from explorer.spaces.points.sample import doubtful_units, near_bonds, points_sample
@@ -60,7 +61,7 @@ def read_structure(path: Path, form: str, title: str) -> Sample:
             kept, notes = conformers_of(path).kept()
             if len(kept) == len(atoms):
                 return _sample(path, atoms[kept], notes)
-        return _sample(path, atoms)
+        return _sample(path, atoms, whole=form != PDB)
 
 
 def _require_lines(path: Path) -> None:
@@ -81,7 +82,7 @@ def _require_lines(path: Path) -> None:
         raise Broken("a number in line 2 is too long")
 
 
-def _sample(path: Path, atoms: Any, told: tuple[str, ...] = ()) -> Sample:
+def _sample(path: Path, atoms: Any, told: tuple[str, ...] = (), whole: bool = False) -> Sample:
     """Return ASE's atoms as a sample."""
     n, notes = len(atoms), list(told)
     unknown = int((atoms.numbers == 0).sum())
@@ -95,14 +96,14 @@ def _sample(path: Path, atoms: Any, told: tuple[str, ...] = ()) -> Sample:
     if charge is not None and np.shape(charge) != (n,):
         charge = None
     velocity = atoms.get_velocities() if atoms.arrays.get("momenta") is not None else None
-    return _wrapped(path, np.asarray(atoms.positions, np.float64), atoms.numbers, cell, notes, charge, velocity)
+    return _wrapped(path, np.asarray(atoms.positions, np.float64), atoms.numbers, cell, notes, charge, velocity, whole)
 
 
 def _wrapped(
     path: Path, places: NDArray[np.float64], numbers: NDArray[np.integer], cell: tuple[float, ...], notes: list[str],
-    charge: NDArray[np.floating] | None = None, velocity: NDArray[np.floating] | None = None,
+    charge: NDArray[np.floating] | None = None, velocity: NDArray[np.floating] | None = None, whole: bool = False,
 ) -> Sample:  # fmt: skip
-    """Return atoms as a sample; `cell` has the lengths of a crystal's cell."""
+    """Return atoms as a sample; `cell` has the lengths of a crystal's cell, `whole`: no hydrogen is missing."""
     n = len(places)
     if not n:
         raise Broken("it has no atoms", "save it again")
@@ -116,9 +117,12 @@ def _wrapped(
         notes.append(f"one cell of a crystal, {lengths} Å: atoms do not see those of the next cells")
     if told := doubtful_units(numbers, places):
         notes.append(told)
+    bonds, kinds = near_bonds(numbers, places), None
     notes = ["ångström", "bonds by distance: sum of covalent radii + 0.45 Å", *notes]
+    if whole and not cell and (kinds := orders_by_valence(numbers, bonds)) is not None:
+        notes.append(TOLD)
     return points_sample(
-        path.stem, places, numbers=numbers, bonds=near_bonds(numbers, places), charge=charge, velocity=velocity,
+        path.stem, places, numbers=numbers, bonds=bonds, bond_kinds=kinds, charge=charge, velocity=velocity,
         title=path.name, source=str(path), notes=tuple(notes),
     )  # fmt: skip
 

@@ -10,6 +10,7 @@ from functools import partial
 import numpy as np
 
 from explorer.data.samples import Sample, SampleSpec
+from explorer.spaces.points.orders import TOLD, orders_by_valence
 from explorer.spaces.points.sample import near_bonds, points_sample
 
 G2 = {  # the name here: the name in the set, a title, what to see
@@ -32,10 +33,11 @@ def molecule(name: str) -> Sample:
     from ase.collections import g2
 
     atoms = g2[G2[name][0]]
+    bonds = near_bonds(atoms.numbers, atoms.positions)
     return points_sample(
-        name, atoms.positions, numbers=atoms.numbers, bonds=near_bonds(atoms.numbers, atoms.positions),
+        name, atoms.positions, numbers=atoms.numbers, bonds=bonds, bond_kinds=orders_by_valence(atoms.numbers, bonds),
         title=G2[name][1], source="G2 set, geometries by MP2, with ASE",
-        notes=("ångström", "bonds by distance: sum of covalent radii + 0.45 Å"),
+        notes=("ångström", "bonds by distance: sum of covalent radii + 0.45 Å", TOLD),
     )  # fmt: skip
 
 

@@ -288,6 +288,8 @@ Ours.__module__ = "explorer.somewhere"
         (Ours("the mesh is not closed"), "the mesh is not closed", ""),
         (TypeError("bad operand"), "TypeError: bad operand", ""),
         (MemoryError(), "There is not enough memory for this", ""),
+        (RuntimeError("could not create a primitive"), "There is not enough memory for this", ""),
+        (RuntimeError("could not create a primitive descriptor"), "RuntimeError: could not create a primitive d", ""),
         (type("OutOfMemoryError", (RuntimeError,), {})("CUDA out of memory. Tried"), "memory on the GPU", ""),
         (
             RuntimeError("[enforce fail] not enough memory: you tried to allocate 9 bytes"),

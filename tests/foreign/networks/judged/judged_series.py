@@ -30,6 +30,6 @@ CASES = (
     *pairs("series", "Palindromes", NTC, "reversal", ("steps@1",), FL, "sine"),
     *pairs("series", "Squeezed", NCT, "shift", ("steps@2",), FL, "sine"),
     *pairs("series", "CausalAttention", NTC, "shift", ("steps@1",), FL, "sine", inside=5),
-    *pairs("series", "Lazy", NCT, "shift", ("steps@2",), FL, "sine", inside=2, refusable=True, tells="is lazy"),
+    *pairs("series", "Lazy", NCT, "shift", ("steps@2",), FL, "sine", inside=2, refusable=True, tells="INPUT_LAYOUT"),
     *pairs("series", "Strands", dna, "reverse-complement", ("fixed",), FL, "dna-motif"),
 )

@@ -15,6 +15,8 @@ from tests.widgets.parts.driving.view_driving import click, gather, opened
 from tests.widgets.parts.frames.time_parts import shift_part, token_part
 from tests.widgets.spaces.sequence.test_timeline_view import give, point, wheel
 from widgets.base.look import theme
+from widgets.spaces.sequence.timeline.axes.names import between
+from widgets.spaces.sequence.timeline.items.painting import limits
 from widgets.spaces.sequence.timeline.items.tiles import table
 from widgets.spaces.sequence.views.timeline import TimelineView
 from widgets.spaces.sequence.words import step_text
@@ -163,3 +165,9 @@ def test_letters_of_a_word_stay_together_at_the_end_of_a_line(view):
     for line in list(lines.values())[:-1]:
         assert line.strip().split()[-1] in text.split(), line
     assert all(box.right() <= view.text.width() for box, _ in view.text.cells)
+
+
+def test_colours_that_go_as_far_to_both_sides_are_told_short() -> None:
+    """The whole words stood across the name of the row, which is a third as wide."""
+    assert between(*limits("signed", 0.00685)) == "±0.00685"
+    assert between(*limits("positive", 2.0)).startswith("0 to ")

@@ -6,6 +6,7 @@ import pytest
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QFont, QFontMetricsF, QImage, QPainter
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
 
 from explorer.state.catalogue import Catalogue, SampleInfo
 from explorer.state.state import State
@@ -376,3 +377,14 @@ def test_a_long_name_of_a_kind_of_data_is_written_smaller_not_cut(qtbot):
     assert fitted(font, "Binary trees", 200) == font
     narrow = fitted(font, "Honeycombs of many cells", 40)
     assert narrow.pointSizeF() < 10 and QFontMetricsF(narrow).horizontalAdvance("Honeycombs") <= 42
+
+
+def test_tab_goes_from_above_to_below(qtbot, view):
+    view.activateWindow()
+    qtbot.waitUntil(view.isActiveWindow)
+    at = view.tabs
+    for wanted in (view.search, *view.filters.controls, view.models):
+        at.setFocus()
+        QTest.keyClick(at, Qt.Key.Key_Tab)
+        assert wanted.hasFocus(), QApplication.focusWidget()
+        at = wanted

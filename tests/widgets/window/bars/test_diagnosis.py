@@ -16,9 +16,11 @@ from explorer.declare.elements import parse_chain
 from explorer.state.state import State
 from tests.explorer.parts.small_cards import CARDS
 from tests.widgets.parts.driving.windows import LONGEST_MS, Open, settle
+from tests.widgets.parts.frames.sample_frames import make_frame
 from widgets.base.text.words import verdict_colour_role
 from widgets.views.stage import Stage
 from widgets.window.bars.culprits import culprits
+from widgets.window.bars.diagnosis import Diagnosis
 from widgets.window.main_window import MainWindow
 
 SEVERAL = """
@@ -127,6 +129,16 @@ def test_of_two_networks_a_narrow_window_says_both_verdicts(qtbot: QtBot, open_w
     qtbot.waitUntil(lambda: line.text() == line.toolTip(), timeout=LONGEST_MS)
 
 
+def test_where_there_is_nothing_to_test_no_half_of_a_sentence_says_so(qtbot: QtBot, open_window: Open) -> None:
+    window = open_window(State("fine", device="cpu"))
+    window.controller.set_steps(())
+    settle(qtbot, window, measured=True)
+    line = window.diagnosis
+    line.text.setFixedWidth(line.text.fontMetrics().horizontalAdvance("Nothing to test yet"))
+    line.show_stale("")  # it writes again
+    assert line.text.text() == "Nothing to test" and line.button.isVisible() and "turn it" in line.text.toolTip()
+
+
 def test_layers_without_a_known_effect_come_last(qtbot: QtBot, open_window: Open) -> None:
     window = open_window(State("faulty", device="cpu", steps=parse_chain("rotate:90")))
     settle(qtbot, window, measured=True)
@@ -165,3 +177,18 @@ def test_a_network_that_varies_is_said_to(opened: Callable[[str], MainWindow]) -
     frame = window.controller.frame
     assert frame is not None and frame.squares[0].verdict != "holds"
     assert "the network gives another answer to the same input from call to call" in window.diagnosis.text.toolTip()
+
+
+def test_a_sentence_has_the_room_of_a_button_that_went(qtbot: QtBot) -> None:
+    line = Diagnosis()
+    qtbot.addWidget(line)
+    line.resize(760, 40)
+    line.show()
+    frame = make_frame()
+    measures = {name: replace(m, exact=False, verdict="no law") for name, m in frame.squares[0].measures.items()}
+    resampled = replace(frame.squares[0], verdict="no law", guilty=(), measures=measures)
+    line.show_frame(replace(frame, squares=(resampled,)))
+    assert line.button.isVisible() and line.text.text().startswith("This element puts values between places")
+    why = "a part of x that counts in the answer is cut off: there is an error to read, and no verdict"
+    line.show_frame(replace(frame, squares=(replace(resampled, cut_off=why),)))
+    assert not line.button.isVisible() and line.text.text() == f"A{why[1:]}."

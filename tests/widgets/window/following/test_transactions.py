@@ -61,7 +61,7 @@ def test_what_cannot_be_opened_leaves_everything_as_it_was(qtbot: QtBot, open_wi
 def test_why_nothing_was_opened_stays_when_its_orbit_fails_as_well(qtbot: QtBot, open_window: Open) -> None:
     window = open_window(State("fine", device="cpu", steps=parse_chain("rotate:90")))
     c = window.controller
-    c.set_model("raising")
+    c.set_model("faulty")  # whose own answer is not waited for
     failed = c.state
     c.take(Failure(failed, "the planted failure"))
     c.take(Failure(failed, "the planted failure", where="orbit"))  # was on its way when the window went back

@@ -111,8 +111,8 @@ class SurfaceView(FrameView[tuple[Square, MeshPart]]):
         for part in (self.arrows_at, self.amount):
             part.setProperty("chrome", True)
         beside = QHBoxLayout()  # in one line, above however many lines of words
-        for part in (self.arrows_at, self.amount, self.cut):
-            beside.addWidget(part)
+        for shown in (self.arrows_at, self.amount, self.cut):
+            beside.addWidget(shown)
         below.addLayout(beside)
         below.setAlignment(beside, Qt.AlignmentFlag.AlignTop)
         column = QVBoxLayout(self)

@@ -82,7 +82,7 @@ class RowAxis(Axis):
             paint_scale(p, QRectF(right - 1, box.top(), 4, box.height()), scale)
         value = self.board.value(slot)
         if tinted and not value:
-            value = " to ".join(limits(*scene.tint_scale))
+            value = between(*limits(*scene.tint_scale))
         high = QRectF(ARROW, box.top(), right - 28, min(box.height(), 20.0))
         used = metrics.horizontalAdvance(value) + 6 if value else 0.0
         p.setPen(QColor(t.accent if row.own else t.text))
@@ -95,6 +95,11 @@ class RowAxis(Axis):
             units = row.pyramid.channels if row.pyramid is not None else 1
             words = start + figure(row.limit) + (f" · {units} units" if row.kind == "heat" and units > 1 else "")
             p.drawText(high.translated(0, 15), LEFT, words)
+
+
+def between(low: str, high: str) -> str:
+    """Return in words from where to where colours go; short where that is to both sides alike."""
+    return f"±{high}" if low == f"−{high}" else f"{low} to {high}"
 
 
 class FootAxis(StepAxis):

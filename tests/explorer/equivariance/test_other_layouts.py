@@ -6,6 +6,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from equiscope import sequence
 from explorer.equivariance.check import check_equivariance
 
 
@@ -160,3 +161,18 @@ def test_a_layer_of_another_branch_clears_none_of_those_that_are_not_known() -> 
     report = check_equivariance(Branches(), torch.randn(6, 4), "permutation")
     assert report.verdict == "broken" and "other" not in report.guilty
     assert report.guilty == () and any("made in strange" in w for w in report.warnings)
+
+
+def test_what_returns_its_input_keeps_a_measured_intensity() -> None:
+    class BothStrands(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.first, self.conv = nn.Identity(), nn.Conv1d(4, 6, 5)
+
+        def forward(self, x: Tensor) -> Tensor:
+            x = self.first(x)
+            return self.conv(x).amax(2) + self.conv(x.flip(1, 2)).amax(2)
+
+    letters = nn.functional.one_hot(torch.randint(0, 4, (30,), generator=torch.Generator().manual_seed(0)), 4).float()
+    report = check_equivariance(BothStrands(), sequence(letters, "NCT"), "reverse-complement")
+    assert report.verdict == "holds" and report["first"].verdict == "holds"
