@@ -23,7 +23,7 @@ _HOLDERS: tuple[Any, ...] = (
 
 
 class Untouched:
-    """How the process was before it ran any network."""
+    """The state of the process before it ran any network."""
 
     def __init__(self) -> None:
         self._functions = [
