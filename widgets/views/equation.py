@@ -162,7 +162,7 @@ class EquationView(StateView):
             families = ", ".join(f"'{family}'" for family in (*MATH, "serif"))
             # a line too long for the dock goes on under itself, to the right of where equations begin
             style = f"font-family:{families}; font-size:{1.2 * size:.1f}pt; margin:5px 0 5px 30px; text-indent:-18px"
-            parts += [f'<p style="{style}">{_with_indices(html.escape(line))}</p>' for line in lines]
+            parts += [f'<p style="{style}">{with_indices(html.escape(line))}</p>' for line in lines]
         if info.reference:
             parts.append(f'<p style="color:{t.muted}">{_linked(info.reference, t.accent)}</p>')
         if info.notes:
@@ -217,7 +217,7 @@ def _with_code(text: str) -> str:
     return re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(text))
 
 
-def _with_indices(text: str) -> str:
+def with_indices(text: str) -> str:
     """Return an equation with x_{i,j}, x_i and x^{2} set as indices and exponents."""
     text = text.replace("  ", "&nbsp; ").replace("( ", "(&nbsp;").replace(" )", "&nbsp;)")  # no bracket on its own
     for _ in range(3):  # the innermost braces first

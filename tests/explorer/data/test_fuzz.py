@@ -64,7 +64,7 @@ def test_a_seed_gives_the_same_structures() -> None:
         ("cannot read a.npy: index 0 is out of bounds for axis 0; save it.", "words"),
         ("cannot read a.npy: it holds <ast.Name object at 0x7f>; save it.", "words"),
         ("cannot read a.npy: it holds \x1b[31m; save it.", "bytes"),
-        ("cannot read a.gml: its XML is not well-formed; save it.", "words"),
+        ("cannot read a.npy: its XML is not well-formed; save it.", "words"),
         ("cannot read a.npy: the reader 'array' failed (KeyError); report it.", "defect"),
     ],
 )

@@ -307,7 +307,7 @@ def test_small_and_narrow_noise(shape: str) -> None:
         ("random:", "write it like"),
         ("random:3", "1 axes"),
         ("random:3x3x3", "3 axes"),
-        ("random:1x1x3x3x3", "5 axes"),
+        ("random:1x1x1x3x3x3", "6 axes"),
         ("random:2x1x3x3", "batch of 2"),
         ("random:0x1x3x3", "batch of 0"),
         ("random:1x1x0x3", "no values"),

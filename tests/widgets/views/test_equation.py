@@ -12,7 +12,7 @@ from tests.widgets.parts.frames.sample_catalogue import EQUATION, SOURCE, make_c
 from tests.widgets.parts.frames.sample_frames import make_frame
 from widgets.base.look import theme
 from widgets.base.text.highlight import python_as_html
-from widgets.views.equation import EquationView, _with_indices
+from widgets.views.equation import EquationView, with_indices
 
 ODD = odd_frames()
 
@@ -130,4 +130,4 @@ def test_names_of_layers_are_set_as_code(view):
 
 
 def test_a_bracket_does_not_begin_a_line() -> None:
-    assert _with_indices("h = tanh( W_x x + b )") == "h = tanh(&nbsp;W<sub>x</sub> x + b&nbsp;)"
+    assert with_indices("h = tanh( W_x x + b )") == "h = tanh(&nbsp;W<sub>x</sub> x + b&nbsp;)"

@@ -96,7 +96,7 @@ WRONG = [
     ([{"do": "x"}] * 21, '"tasks" must be a list of at most 20 steps'),
     ([{"do": "x", "whn": {}}], "step 1 of \"tasks\" has the unknown field 'whn'"),
     ([{"do": "x", "show": 1}], "step 1 of \"tasks\" must have a text as 'show'"),
-    ([{"do": "x", "reveal": "\ud800"}], 'step 1 of "tasks" holds half a character'),
+    ([{"do": "x", "reveal": "\ud800"}], "half a character"),
     ([{"do": "x", "when": {}}], "a pattern must be an object with a condition in it"),
     ([{"do": "x", "when": {"each": []}}], "'each' must be a list of patterns, 1 to 20"),
     ([{"do": "x", "when": {"lair": "conv1"}}], "a pattern asks for 'lair', which is no field of the state"),

@@ -56,7 +56,7 @@ def graph_square(structure: Structure, *, model: str = "gcn", mix: float = 1.0, 
         energy=layer_energies(values, structure.edges),
         spectrum=make_spectrum(structure.edges, n, x, chosen) if spectral else None,
     )  # fmt: skip
-    return replace(make_square(model), layer=infos[picked], layers=infos, measures={}, part=part)
+    return replace(make_square(model), layer=infos[picked], layers=infos, measures={}, part=part, places=n)
 
 
 def graph_frame(*squares: Square, node: int | None = None) -> Frame:
