@@ -114,7 +114,6 @@ def test_makers_refuse_in_one_sentence(make: Any, message: str) -> None:
             r"shift acts on a sequence, and a tensor of shape \(20, 3\).* equiscope.seq",
         ),
         ((20, 3), "shift", r"a shape asks for noise in the form of a grid; give equiscope.sequence\(x\)"),
-        (torch.rand(5, 2), "permutation", r"equiscope.graph\(x, edge_index\) or equiscope.graph\(x\)"),
         (
             (torch.rand(5, 2), torch.zeros(2, 3).long()),
             "gauge",
@@ -128,7 +127,7 @@ def test_makers_refuse_in_one_sentence(make: Any, message: str) -> None:
         (np.zeros((1, 1, 8, 8)), "C4", r"a NumPy array; give a tensor: torch.from_numpy\(x\)"),
         ([(torch.rand(3, 2), torch.zeros(2, 2))], "permutation", "a list of tuple; give one tensor"),
         ({"x": 1}, "C4", r"a dict of \{'x': int\}; give tensors by name"),
-        ({"x": torch.rand(3)}, "C4", "a dict of x, and nothing says of which kind; make inputs: equiscope.image"),
+        ({"x": torch.rand(3)}, "C4", r"a dict of x is taken for a graph; give equiscope.image\(x\)"),
         ({1: torch.rand(3)}, "C4", r"a dict of \{1: Tensor\}; give tensors by name"),
         ("digit-3", "C4", "the data is of type str"),
     ],

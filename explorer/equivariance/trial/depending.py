@@ -29,28 +29,29 @@ class Hearers:
         run: Callable[[], Mapping[str, Tensor]],
     ) -> None:  # fmt: skip
         self.model, self.of, self.values, self.run = model, set(of), values, run
-        self.known: dict[str, set[str]] = {}
+        self.known: dict[tuple[str, int], set[str]] = {}
 
     def __call__(self, layer: Layer) -> set[str]:
         """Return the layers that hear of this one; all of them where no trial tells."""
-        if layer.module not in self.known:
+        key = layer.module, layer.part
+        if key not in self.known:
             few = len(self.known) < MOST
-            found = hear(self.model, layer.module, self.of, self.values, self.run) if few and layer.module else None
-            self.known[layer.module] = self.of if found is None else found
-        return self.known[layer.module]
+            found = hear(self.model, *key, self.of, self.values, self.run) if few and layer.module else None
+            self.known[key] = self.of if found is None else found
+        return self.known[key]
 
 
 def hear(
-    model: nn.Module, module: str, of: Collection[str], values: Mapping[str, Tensor],
+    model: nn.Module, module: str, part: int, of: Collection[str], values: Mapping[str, Tensor],
     run: Callable[[], Mapping[str, Tensor]],
 ) -> set[str] | None:  # fmt: skip
-    """Return those layers whose values change when what `module` gives is changed; None where no run tells."""
+    """Return those layers whose values change when a tensor that `module` gives is changed; None where no run tells."""
     if module not in dict(model.named_modules()):
         return None  # a value that no module returns
 
     def change(_: nn.Module, __: Any, result: Any) -> None:
-        for tensor in tensors_in(result):
-            if tensor.is_floating_point():
+        for k, tensor in enumerate(tensors_in(result)):
+            if k == part and tensor.is_floating_point():
                 generator = torch.Generator().manual_seed(0)
                 drawn = torch.randn(tensor.shape, generator=generator, dtype=torch.float64).to(tensor)
                 with torch.no_grad():

@@ -69,7 +69,7 @@ def _by_guess(layer: Layer, row: Finding) -> bool:
 def unknown_before(
     trace: Trace, judged: Collection[str], name: str, hearers: Callable[[Layer], Collection[str]]
 ) -> list[str]:
-    """Return the layers before this one of which nothing is known, and that no layer hears of which holds.
+    """Return the layers before this one of which nothing is known: it hears of them, and none hears that holds.
 
     Args:
         judged: the layers that a verdict was given on.
@@ -85,4 +85,4 @@ def unknown_before(
             found = [one for one in found if layer.name not in hearers(one)]
         elif not module or not layer.module.startswith(module + "."):
             found.append(layer)
-    return [layer.name for layer in found]
+    return [layer.name for layer in found if name in hearers(layer)]

@@ -66,10 +66,16 @@ def set_of(values: Sequence[Tensor], model: nn.Module, names: Sequence[str], cal
         # what moves with a set that is found is no set of its own
         if not any(of.axes[k] for of in found) and value.ndim and (one := _members(k, values, model, names, call)):
             found.append(one)
-    if not found:
+    if not found or _of_numbers_alone(found, values):
         return None
     turns = [_inputs(one, values, names, call) for one in found]
     return replace(turns[0], turns=tuple(turns[1:]))
+
+
+def _of_numbers_alone(found: Sequence[Members], values: Sequence[Tensor]) -> bool:
+    """Return whether numbers have members, as a list of edges has, and no table of values beside them has any."""
+    tables = [k for k, value in enumerate(values) if value.is_floating_point() and value.ndim > 1]
+    return bool(tables) and not any(one.axes[k] for one in found for k in tables)
 
 
 def with_turn(inputs: Inputs, axes: str) -> Inputs:
@@ -116,6 +122,13 @@ def _members(k: int, values: Sequence[Tensor], model: nn.Module, names: Sequence
                     "fields), with equiscope.fields.NODE for what has a row for each member"
                 )
             found.append(run[0])
+    alone = len(values) == 1 and values[k].ndim == 2 and values[k].is_floating_point()
+    if alone and [one.axes[k] for one in found] == [(1,)] and values[k].shape[0] >= FEWEST:
+        raise ValueError(
+            f"{names[k]} of shape {tuple(values[k].shape)} may have its members in rows or in columns: the network "
+            "takes fewer columns and no fewer rows; say which by equiscope.Inputs(values, fields), with the domain "
+            "Nodes(axis)"
+        )
     if len(found) > 1:  # the samples of a batch hear nothing of each other
         apart = [one for one in found if not _apart(one, values, model, call)]
         found = apart or found[-1:]

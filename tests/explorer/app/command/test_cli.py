@@ -331,7 +331,7 @@ def test_help_is_no_mistake(run: Any) -> None:
         ("run fine --out o --transform dilate:0", ["between"]),
         ("run fine --out o --layers conv", ["no layer 'conv'"]),
         ("run fine --out o --layers 0,", ["no layer ''"]),
-        ("run fixed-size --out o --data random:1x3x4x4x5", ["5 axes"]),
+        ("run fixed-size --out o --data random:1x3x4x4x5", ["lies on a volume", "takes an image"]),
         ("train modest", ["no training"]),
         ("train fine --epochs 0", ["--epochs"]),
         ("train fine --seed -1", ["--seed"]),

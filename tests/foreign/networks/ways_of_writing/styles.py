@@ -384,6 +384,7 @@ def bare_cases():
             ("nodes",),
             truth=BROKEN,
             hooks=False,
+            refusable=True,
         ),
         Case("a bare identity", nn.Identity, points, "permutation", ("nodes",)),
         Case("a bare softmax of nodes", lambda: nn.Softmax(0), points, "permutation", ("nodes",)),
