@@ -84,8 +84,8 @@ def check_equivariance(
         KeyError: an override names no layer; LayerError: a layer raised, and `.where` names it.
     """
     again = partial(
-        check_equivariance, model, inputs, group, x_field=x_field, overrides=overrides, declared=declared,
-        boundary=boundary, tol=tol, count=count, seed=seed, name=name, details=details, progress=progress,
+        check_equivariance, model, group=group, overrides=overrides, declared=declared, boundary=boundary, tol=tol,
+        count=count, seed=seed, name=name, details=details, progress=progress,
     )  # fmt: skip
     require_module(model)
     require_options(group, x_field, overrides, boundary, dtype, tol, count)
@@ -93,16 +93,8 @@ def check_equivariance(
     given = given_inputs(inputs, symmetry, group, x_field, seed, model)
     first = given[0]
     if first.turns:
-        return in_turn(
-            [
-                check_equivariance(
-                    model, one, group, overrides=overrides, declared=declared, boundary=boundary, dtype=dtype, tol=tol,
-                    count=count, seed=seed, name=name, details=details, progress=progress,
-                )
-                for one in (replace(first, turns=()), *first.turns)
-            ],
-            [first.names[0], *(one.names[0] for one in first.turns)],
-        )  # fmt: skip
+        turns = replace(first, turns=()), *first.turns
+        return in_turn([again(one, dtype=dtype) for one in turns], [one.names[0] for one in turns])
     space = space_of(first)
     model = copied(model)
     if first.call is None:
@@ -160,7 +152,9 @@ def check_equivariance(
                 raise
             # as of a mask that holds the least number of one precision and is read in the other
             here, there = (str(d).removeprefix("torch.") for d in (kind, own))
-            return _told(again(dtype=own), f"in {here} {error}: the laws are tested in {there}")
+            return _told(
+                again(inputs, x_field=x_field, dtype=own), f"in {here} {error}: the laws are tested in {there}"
+            )
         except Exception:
             repeats.require_one_shape()  # says more than what a library has made of it
             raise

@@ -9,6 +9,7 @@ from explorer.declare.elements import Element
 from explorer.declare.symmetries import find_symmetry
 from explorer.equivariance import measure
 from explorer.equivariance.trial import rounding
+from explorer.equivariance.trial.floors import in_precision
 from explorer.equivariance.trial.vanishing import OTHER, vanishing
 from explorer.equivariance.verdict import guilt
 from explorer.equivariance.verdict.hints import hints
@@ -18,7 +19,6 @@ from explorer.network.tracing.layers import Layer, LayerError
 from explorer.square.frame import Measure, Square
 from explorer.square.preparing.kept import kept
 from explorer.square.preparing.prepare import Prepared, meet_chance, reseed
-from explorer.work.progress import Cancelled
 
 
 def limit(p: Prepared, layer: Layer, group: str, error: float, alone: bool = False) -> float:
@@ -74,14 +74,9 @@ def vanishing_in(p: Prepared) -> dict[str, float]:
         return {}
     with p.unrecorded():
         reseed(p.seed)
-        try:
-            other, names = converted(copied(p.model), instead), [layer.name for layer in p.trace.layers]
-            again, _ = capture(other, p.inputs.to(dtype=instead), names, clone=True)
-        except LayerError as error:
-            if isinstance(error.__cause__, Cancelled):
-                raise
-            return {}  # it knows one precision only
-    return vanishing(p.trace, p.values, again, p.fed)
+        other, names = converted(copied(p.model), instead), [layer.name for layer in p.trace.layers]
+        again = in_precision(other, p.inputs, names, instead)
+    return {} if again is None else vanishing(p.trace, p.values, again, p.fed)
 
 
 @kept()

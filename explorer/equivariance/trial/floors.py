@@ -14,8 +14,21 @@ from explorer.network.changing.precision import converted, copied
 from explorer.network.input.inputs import Inputs
 from explorer.network.tracing.capture import capture
 from explorer.network.tracing.layers import LayerError, Trace
+from explorer.work.progress import Cancelled
 
 MOST_ROUNDING = 1e-12  # relative, in float64; float32 differs by half a per mille there
+
+
+def in_precision(
+    other: nn.Module, x: Inputs, names: Sequence[str], dtype: torch.dtype
+) -> dict[str, Tensor] | None:  # fmt: skip
+    """Return the values of layers of a network converted to another precision; None where it runs in its own only."""
+    try:
+        return capture(other, x.to(dtype=dtype), names, clone=True)[0]
+    except LayerError as error:
+        if isinstance(error.__cause__, Cancelled):
+            raise
+        return None
 
 
 class Run(Protocol):
@@ -51,10 +64,9 @@ def float_floor(
     other = converted(copied(model), instead)
     for run in runs:
         torch.manual_seed(seed)
-        try:
-            again, _ = capture(other, run.inputs.to(dtype=instead), names, clone=True)
-        except LayerError:
-            return least  # it knows one precision only
+        again = in_precision(other, run.inputs, names, instead)
+        if again is None:
+            return least
         run.least = vanishing(trace, run.values, again, run.fed)
         for n in names:
             value, rerun = run.values[n].double(), again[n].double()

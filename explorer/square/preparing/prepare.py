@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -20,6 +20,7 @@ from explorer.declare.states.interventions import Intervention
 from explorer.declare.types.fields import FieldType
 from explorer.equivariance.sampled import fed_otherwise
 from explorer.equivariance.trial import rounding
+from explorer.equivariance.trial.floors import in_precision
 from explorer.equivariance.verdict.sentences import draws
 from explorer.network.changing.conduct import IN_PLACE, require_values, unmeasured
 from explorer.network.changing.precision import converted, copied
@@ -267,7 +268,9 @@ def prepare(
         if dtype == torch.float32 and seconds < QUICK_SECONDS and not (random or trouble):
             # rounding is measured, not guessed, where a second run in double precision costs nothing noticeable
             reseed(seed)
-            for name, (value, precise) in _in_double(model, x, names, values).items():
+            double = converted(copied(model), torch.float64)
+            for name, precise in (in_precision(double, x, names, torch.float64) or {}).items():
+                value, precise = values[name], precise.double()
                 size = float(precise.norm())
                 if size and value.shape == precise.shape:
                     floor[name] = float((value.double() - precise).norm()) / size
@@ -280,20 +283,6 @@ def prepare(
         if not slow:
             meet_chance(made)
     return made
-
-
-def _in_double(
-    model: nn.Module, x: Inputs, names: Sequence[str], values: Mapping[str, Tensor]
-) -> dict[str, tuple[Tensor, Tensor]]:
-    """Return {layer: (value, the same in double precision)}, none of a network that runs in its own precision only."""
-    double = converted(copied(model), torch.float64)
-    try:
-        precise, _ = capture(double, x.to(dtype=torch.float64), names, clone=True)
-    except LayerError as error:
-        if isinstance(error.__cause__, Cancelled):
-            raise
-        return {}
-    return {name: (values[name], precise[name].double()) for name in names}
 
 
 def _check_output(name: str, out: Tensor, where: str, batched: bool, may_be_empty: bool) -> None:

@@ -6,11 +6,12 @@ import re
 
 import numpy as np
 
+from explorer.data.filling import KINDS, filling
 from explorer.data.samples import Array, Sample
 from explorer.spaces.sequence.sample import sequence_sample
 
 MOST = 2**24  # numbers
-_TEXT = re.compile(r"(?P<kind>random|ramp|ones|zeros):(?P<steps>[0-9]{1,9})x(?P<channels>[0-9]{1,9})", re.ASCII)
+_TEXT = re.compile(rf"(?P<kind>{KINDS}):(?P<steps>[0-9]{{1,9}})x(?P<channels>[0-9]{{1,9}})", re.ASCII)
 
 
 def filled(text: str, seed: int) -> Sample | None:
@@ -23,15 +24,10 @@ def filled(text: str, seed: int) -> Sample | None:
     if found is None:
         return None
     steps, channels = int(found["steps"]), int(found["channels"])
-    if not 0 < steps * channels <= MOST:
-        raise ValueError(f"{text!r} has {steps * channels} numbers; write from 1 to {MOST}")
-    x: Array
-    match found["kind"]:
-        case "random":
-            x = np.random.default_rng(seed).standard_normal((steps, channels)).astype(np.float32)
-        case "ramp":
-            x = np.linspace(0, 1, steps * channels, dtype=np.float32).reshape(steps, channels)
-        case kind:
-            x = np.full((steps, channels), float(kind == "ones"), np.float32)
+
+    def noise() -> Array:
+        return np.random.default_rng(seed).standard_normal((steps, channels)).astype(np.float32)
+
+    x, source = filling(text, found["kind"], (steps, channels), seed, MOST, noise)
     title = f"{found['kind'].capitalize()}, {steps} steps of {channels} channel(s)"
-    return sequence_sample(text, x, title=title, source=f"seed {seed}" if found["kind"] == "random" else "computed")
+    return sequence_sample(text, x, title=title, source=source)

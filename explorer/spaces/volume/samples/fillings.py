@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 
-import numpy as np
-
+from explorer.data.filling import KINDS, filling
 from explorer.data.samples import Array, Sample
 from explorer.spaces.volume.sample import volume_sample
 
 MOST = 2**26  # numbers
-_TEXT = re.compile(r"(?P<kind>random|ramp|ones|zeros):1x(?P<shape>[0-9]{1,9}(x[0-9]{1,9}){3})", re.ASCII)
+_TEXT = re.compile(rf"(?P<kind>{KINDS}):1x(?P<shape>[0-9]{{1,9}}(x[0-9]{{1,9}}){{3}})", re.ASCII)
 
 
 def filled(text: str, seed: int) -> Sample | None:
@@ -23,18 +22,12 @@ def filled(text: str, seed: int) -> Sample | None:
     if found is None:
         return None
     shape = tuple(map(int, found["shape"].split("x")))
-    count = int(np.prod(shape, dtype=object))
-    if not 0 < count <= MOST:
-        raise ValueError(f"{text!r} has {count} numbers; write from 1 to {MOST}")
-    x: Array
-    match found["kind"]:
-        case "random":
-            from explorer.spaces.volume.network.stimulus import noise
 
-            x = noise((1, *shape), seed)[0].float().numpy()
-        case "ramp":
-            x = np.linspace(0, 1, count, dtype=np.float32).reshape(shape)
-        case kind:
-            x = np.full(shape, float(kind == "ones"), np.float32)
-    title = f"{found['kind'].capitalize()}, {found['shape']}"
-    return volume_sample(x, text, title=title, source=f"seed {seed}" if found["kind"] == "random" else "computed")
+    def noise() -> Array:
+        from explorer.spaces.volume.network.stimulus import noise
+
+        made: Array = noise((1, *shape), seed)[0].float().numpy()
+        return made
+
+    x, source = filling(text, found["kind"], shape, seed, MOST, noise)
+    return volume_sample(x, text, title=f"{found['kind'].capitalize()}, {found['shape']}", source=source)
