@@ -1,4 +1,4 @@
-"""The canvas of graphs: panels that share one eye, painted from arrays, and moved by hand.
+"""The canvas of graphs: panels that share one eye, drawn from arrays, and moved by hand.
 
 On screen a panel is kept as a picture somewhat larger than itself: panning and zooming move the picture, and it is
 painted anew when the hand rests. Pictures of large graphs are painted beside the window, the one before staying until
@@ -14,12 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPaintEngine, QPainter, QWheelEvent
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QPaintEngine, QPainter, QWheelEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from widgets.base.look import theme
-from widgets.base.text.glossary import say
-from widgets.maps.diagram import font
+from widgets.spaces.graph.drawing.board import HEADER, Cell, GraphBoard, arrange
 from widgets.spaces.graph.drawing.geometry import (
     SAMPLES,
     Eye,
@@ -34,14 +33,11 @@ from widgets.spaces.graph.drawing.geometry import (
     strands,
 )
 from widgets.spaces.graph.drawing.ground import Ground
-from widgets.spaces.graph.drawing.legend import LINE, paint_legend
+from widgets.spaces.graph.drawing.legend import LINE
 from widgets.spaces.graph.drawing.look import Legend, Panel
-from widgets.spaces.graph.drawing.painting import paint_graph
 from widgets.spaces.graph.drawing.pictures import Picture, Pictures, painted
-from widgets.spaces.graph.drawing.pointing import arrange, paint_chip, paint_lasso, paint_target, paint_words
 
 Array = NDArray[Any]
-HEADER = 24.0  # pixels above each panel
 MARGIN = 0.3  # of a panel that its picture is larger on each side
 REST_MS = 90  # after which a hand that does not move rests
 HEAVY = 1200  # nodes or lines from which a picture is painted beside the window
@@ -92,6 +88,7 @@ class GraphCanvas(QWidget):
         self._stamp = 0
         self.waiting = "", ""  # what is said while there are no places: a title and a line below it
         self.status = ""  # said in a corner: what the places are that are not yet, or not at all, those of a layout
+        self.board = GraphBoard(self)
         self.pictures = Pictures(self)
         self.pictures.ready.connect(self.update)
         self._shared: dict[str, tuple[object, Any]] = {}
@@ -195,55 +192,41 @@ class GraphCanvas(QWidget):
 
     # painting ---------------------------------------------------------------------------------------------------
     def paintEvent(self, event: Any) -> None:
-        p, t = QPainter(self), theme.current()
-        p.setRenderHints(QPainter.RenderHint.Antialiasing | QPainter.RenderHint.SmoothPixmapTransform)
-        p.fillRect(self.rect(), QColor(t.panel))
-        if self.message or not self.panels or self.places is None:
-            said = self.message or self.pictures.trouble
-            words = (said, "") if said else self.waiting
-            paint_words(p, QRectF(self.rect()), *words)
-            return
+        p = QPainter(self)
         turn = p.deviceTransform()
         direct = p.paintEngine().type() != QPaintEngine.Type.Raster or turn.m11() != self.devicePixelRatio()
-        for row, column, box in self.cells():
-            self._paint_panel(p, row, column, box, direct)
-        paint_legend(p, self.legend, self._legend_box())
-        self._paint_over(p)
+        self._place(direct)
+        self.board.draw(p, QRectF(self.rect()))
 
-    def _paint_panel(self, p: QPainter, row: int, column: int, box: QRectF, direct: bool) -> None:
-        t, panel = theme.current(), self.panels[row][column]
-        head = QRectF(box.left(), box.top() - HEADER, box.width(), HEADER)
-        p.setFont(font(12, bold=True))
-        p.setPen(QColor(getattr(t, panel.role) if self.heads and column == 0 else t.text))
-        name = f"{self.heads[row]}: {panel.title}" if self.heads and column == 0 else panel.title
-        middle = Qt.AlignmentFlag.AlignVCenter
-        metrics = p.fontMetrics()
-        name = metrics.elidedText(say(name), Qt.TextElideMode.ElideRight, int(head.width()))
-        p.drawText(head, Qt.AlignmentFlag.AlignLeft | middle, name)
-        if panel.note and metrics.horizontalAdvance(name + panel.note) + 24 < head.width():
-            p.setFont(font(11))
-            p.setPen(QColor(t.muted))
-            p.drawText(head, Qt.AlignmentFlag.AlignRight | middle, panel.note)
-        p.fillRect(box, QColor(t.plot))
-        p.save()
-        p.setClipRect(box)
-        if panel.empty:
-            p.setFont(font(13))
-            p.setPen(QColor(t.muted))
-            flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
-            p.drawText(box.adjusted(16, 8, -16, -8), flags, panel.empty)
-        elif direct:
-            p.translate(box.topLeft())
-            paint_graph(p, self._ground(box.width(), box.height(), 2.0), panel)
-        else:
-            self._paint_kept(p, row, column, box)
-        p.restore()
-        p.setPen(QColor(t.line))
-        p.setBrush(Qt.BrushStyle.NoBrush)
-        p.drawRect(box)
+    def _place(self, direct: bool) -> None:
+        """Place all items; graphs are pictures unless they are wanted `direct`, as lines and text."""
+        rect = QRectF(self.rect())
+        if self.message or not self.panels or self.places is None:
+            said = self.message or self.pictures.trouble
+            self.board.say((said, "") if said else self.waiting, rect)
+            return
+        self.board.say(None, rect)
+        cells = self.cells()
+        with self.board.cells as pool:
+            for row, column, box in cells:
+                cell, panel = pool.take(), self.panels[row][column]
+                cell.show_panel(panel, self.heads[row] if self.heads and column == 0 else "", box)
+                if panel.empty:
+                    cell.say(panel.empty)
+                elif direct:
+                    cell.show_graph(self._ground(box.width(), box.height(), 2.0), panel)
+                else:
+                    self._place_kept(cell, row, column, box)
+                led = self._act == "swap" and self._node is not None and self._cell == box and self._moved
+                swap = (self._node, self._last) if led and self._node is not None else None
+                points = self.points(box) if self.hot is not None else np.zeros((0, 2))
+                cell.show_target(points, self.lines, self.hot, self.radius, swap)
+        self.board.legend.show_legend(self.legend, self._legend_box())
+        self.board.show_lasso(self._lasso if self._act == "lasso" else [])
+        self.board.show_chips(cells[0][2] if cells else rect, self.chip, self.status)
 
-    def _paint_kept(self, p: QPainter, row: int, column: int, box: QRectF) -> None:
-        """Draw the picture that is kept of a panel, moved to where the eye is; have it painted if it is of no use."""
+    def _place_kept(self, cell: Cell, row: int, column: int, box: QRectF) -> None:
+        """Show the picture that is kept of a panel, moved to where the eye is; have it painted if it is of no use."""
         ratio, panel = self.devicePixelRatio(), self.panels[row][column]
         mx, my = round(box.width() * MARGIN), round(box.height() * MARGIN)
         key = (self._stamp, box.width(), box.height(), ratio, theme.current().name)
@@ -267,16 +250,16 @@ class GraphCanvas(QWidget):
             else:
                 kept = self.pictures.kept[slot] = make()
         if kept is None:
-            paint_words(p, box, self.pictures.trouble or "Drawing\N{HORIZONTAL ELLIPSIS}", "", 13)
+            cell.say(self.pictures.trouble or "Drawing\N{HORIZONTAL ELLIPSIS}")
             return
         grown = self.eye.scale / kept.eye.scale
         shift = QPointF(*self.eye.shift(kept.eye))
         width, height = kept.size[0] * grown, kept.size[1] * grown
         corner = box.center() + shift - QPointF(width / 2, height / 2)
-        if grown == 1.0:
-            p.drawImage(QPointF(round(corner.x()), round(corner.y())), kept.image)
-        else:
-            p.drawImage(QRectF(corner, QPointF(corner.x() + width, corner.y() + height)), kept.image)
+        place = QRectF(corner, QPointF(corner.x() + width, corner.y() + height))
+        if grown == 1.0:  # pixel on pixel
+            place = QRectF(QPointF(round(corner.x()), round(corner.y())), kept.image.deviceIndependentSize())
+        cell.show_picture(kept.image, place)
 
     def _ground(self, width: float, height: float, ratio: float, hurried: bool = False) -> Ground:
         assert self.places is not None
@@ -285,23 +268,6 @@ class GraphCanvas(QWidget):
             self.labels, self.selected, self.pins, self.inside, self.hulls, self.graphs, self._rank, ratio,
             theme.current().name, SAMPLES // 6 if hurried else SAMPLES, self._shared,
         )  # fmt: skip
-
-    def _paint_over(self, p: QPainter) -> None:
-        if self.places is None:
-            return
-        for _, _, box in self.cells() if self.hot is not None else ():
-            p.save()
-            p.setClipRect(box)
-            paint_target(p, self.points(box), self.lines, self.hot, self.radius)
-            if self._act == "swap" and self._node is not None and self._cell == box and self._moved:
-                paint_target(p, self.points(box), self.lines, ("node", self._node), self.radius, self._last)
-            p.restore()
-        if self._act == "lasso":
-            paint_lasso(p, self._lasso)
-        if self.chip and self.cells():
-            paint_chip(p, self.chip, self.cells()[0][2])
-        if self.status and self.cells():
-            paint_chip(p, self.status, self.cells()[0][2], low=True)
 
     # hands ------------------------------------------------------------------------------------------------------
     def under(self, at: QPointF) -> tuple[str, int] | None:

@@ -1,4 +1,4 @@
-"""The canvas of meshes: panels that share one eye, drawn off-screen and painted as pictures, and moved by hand.
+"""The canvas of meshes: panels that share one eye, drawn off-screen, shown as pictures, and moved by hand.
 
 While a hand moves, a picture is drawn in as much detail as its time allows; when the hand rests, twice as large as it
 is shown, which smooths every edge.
@@ -12,15 +12,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QColor, QImage, QKeyEvent, QMouseEvent, QPaintEngine, QPainter, QWheelEvent
+from PySide6.QtGui import QImage, QKeyEvent, QMouseEvent, QPaintEngine, QPainter, QWheelEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from widgets.base.look import theme
-from widgets.spaces.mesh.drawing import painting
+from widgets.spaces.mesh.drawing.board import Cell, MeshBoard, arrange, has_scale
 from widgets.spaces.mesh.drawing.camera import START, Eye, facing, fitted
 from widgets.spaces.mesh.drawing.glyphs import vertex_normals
-from widgets.spaces.mesh.drawing.inks import ink_of, scale_table
-from widgets.spaces.mesh.drawing.look import GROUND, MOST, MeshLook, Slice
+from widgets.spaces.mesh.drawing.look import MOST, MeshLook, Slice
 from widgets.spaces.mesh.drawing.pictures import MeshPictures
 
 if TYPE_CHECKING:
@@ -63,6 +61,8 @@ class MeshCanvas(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.message = ""  # shown in place of panels
         self.pictures = MeshPictures(self)
+        self.board = MeshBoard(self)
+        self._parts: tuple[QImage | None, list[QImage]] = None, []  # the picture of all panels, and of each
         self.eye: Eye = fitted(np.zeros(3), 1.0)
         self.selected: int | None = None
         self.hot: tuple[int, int] | None = None  # panel and vertex under the cursor
@@ -202,7 +202,7 @@ class MeshCanvas(QWidget):
     def cells(self, width: float | None = None, height: float | None = None) -> list[QRectF]:
         """Return the boxes of the pictures in the widget, or in a picture of that size."""
         size = width or self.width(), height or self.height()
-        return painting.arrange(len(self.looks), *size, painting.bars(self.looks))
+        return arrange(len(self.looks), *size, has_scale(self.looks))
 
     def paintEvent(self, event: Any) -> None:
         p = QPainter(self)
@@ -214,14 +214,17 @@ class MeshCanvas(QWidget):
             self._paint(p, None, QRectF(self.rect()), turn if raster else 2.0)
 
     def _paint(self, p: QPainter, eye: Eye | None, rect: QRectF, ratio: float | None) -> None:
-        """Paint everything, seen by an eye or the present one; with a ratio, sharply and without keeping anything."""
-        p.setRenderHints(QPainter.RenderHint.Antialiasing | QPainter.RenderHint.SmoothPixmapTransform)
-        p.fillRect(rect, QColor(theme.current().panel))
+        """Draw everything, seen by an eye or the present one; with a ratio, sharply and without keeping anything."""
         said = self.message or ("" if self.looks else "No mesh yet")
-        if said or not self._ready(wait=ratio is not None):
-            painting.paint_message(p, said or self.pictures.trouble or SOON, rect)
-            return
-        eye = eye or self.eye
+        if not said and not self._ready(wait=ratio is not None):
+            said = self.pictures.trouble or SOON
+        self.board.say(said, rect)
+        if not said:
+            self._place(eye or self.eye, rect, ratio)
+        self.board.draw(p, rect)
+
+    def _place(self, eye: Eye, rect: QRectF, ratio: float | None) -> None:
+        """Place the items of all panels."""
         cells = self.cells(rect.width(), rect.height())
         if ratio is not None:
             image = self.pictures.drawn(eye, cells[0], ratio)
@@ -229,40 +232,35 @@ class MeshCanvas(QWidget):
             image, sharp = self.pictures.kept(eye, cells[0], self.devicePixelRatio(), self._rest.isActive())
             if not sharp and not self._rest.isActive():
                 self._rest.start()
-        wide = image.width() / len(cells)
-        for k, (look, box) in enumerate(zip(self.looks, cells)):
-            painting.paint_title(p, look, box)
-            if look.empty or not len(look.faces):
-                p.fillRect(box, ink_of(GROUND))
-                painting.paint_message(p, look.empty or "No mesh yet", box)
-            else:
-                # a copy, because a file of SVG takes no part of a picture
-                p.drawImage(box, image.copy(round(k * wide), 0, round(wide), image.height()))
-                self._paint_over(p, k, eye, box, ratio is not None)
-            p.setPen(QColor(theme.current().line))
-            p.setBrush(Qt.BrushStyle.NoBrush)
-            p.drawRect(box)
+        if image is not self._parts[0]:
+            wide = image.width() / len(cells)
+            # copies, because a file of SVG takes no part of a picture
+            parts = [image.copy(round(k * wide), 0, round(wide), image.height()) for k in range(len(cells))]
+            self._parts = image, parts
+        with self.board.cells as pool:
+            for k, (look, box) in enumerate(zip(self.looks, cells)):
+                there = not look.empty and len(look.faces)
+                cell = pool.take()
+                cell.show_look(look, box, self._parts[1][k] if there else None)
+                if there:
+                    self._place_over(cell, k, eye, box, ratio is not None)
 
-    def _paint_over(self, p: QPainter, panel: int, eye: Eye, box: QRectF, file: bool) -> None:
-        look = self.looks[panel]
-        if look.scalars is not None:
-            painting.paint_scale(p, look, scale_table(look), box)
-        p.save()
-        p.setClipRect(box)
-        painting.paint_axes(p, eye, box)
-        for vertex in look.marks.vertices:
-            point = look.vertices[vertex]
-            if self.pictures.seen(panel, point, eye):
-                painting.paint_sphere(p, self._at(point, eye, box), look.marks.ink)
-        for text in look.texts:
-            at = self._at(text.point, eye, box)
-            if box.contains(at) and self.pictures.seen(panel, text.point, eye):
-                painting.paint_words_at(p, at, text.words, text.ink, box)
+    def _place_over(self, cell: Cell, panel: int, eye: Eye, box: QRectF, file: bool) -> None:
+        """Place what lies over a picture: axes of space, marks, labels, the ring of what is pointed at."""
+        look, seen = self.looks[panel], self.pictures.seen
+        cell.triad.show_axes(eye, box)
+        marked = [p for p in (look.vertices[v] for v in look.marks.vertices) if seen(panel, p, eye)]
+        cell.show_spheres([self._at(point, eye, box) for point in marked], look.marks.ink)
+        texts = [(self._at(text.point, eye, box), text) for text in look.texts]
+        cell.show_words([
+            (at, text.words, text.ink) for at, text in texts if box.contains(at) and seen(panel, text.point, eye)
+        ])  # fmt: skip
         hot = None if self.hot is None or file else self.number_in(panel, self.hot[1], self.hot[0])
         if hot is not None and 0 <= hot < len(look.vertices):
             point = look.vertices[hot]
-            painting.paint_ring(p, self._at(point, eye, box), self.pictures.seen(panel, point, eye))
-        p.restore()
+            cell.show_ring(self._at(point, eye, box), seen(panel, point, eye))
+        else:
+            cell.show_ring(None)
 
     # files ------------------------------------------------------------------------------------------------------
     def picture(self, size: QSize | None = None, ratio: float = 2.0, eye: Eye | None = None) -> QImage:

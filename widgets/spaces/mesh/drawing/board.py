@@ -1,0 +1,196 @@
+"""Items round and over the pictures of meshes: titles, scales, labels, marks, the axes of space."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QFontMetricsF, QImage, QPen, QRadialGradient
+from PySide6.QtWidgets import QGraphicsEllipseItem, QGraphicsItem, QGraphicsLineItem, QGraphicsRectItem
+
+from widgets.base.look import theme
+from widgets.base.look.alignment import CENTRE, RIGHT
+from widgets.base.text.glossary import say
+from widgets.base.text.words import figure
+from widgets.charts.scene.labels import NO_PEN, Board, Line, Paragraph, Pool, Scale, Still, Tag, circle
+from widgets.maps.diagram import font
+from widgets.spaces.mesh.drawing.camera import Eye
+from widgets.spaces.mesh.drawing.inks import ink_of, scale_table
+from widgets.spaces.mesh.drawing.look import GROUND, Ink, MeshLook
+
+HEADER, FOOTER, GAP = 24.0, 26.0, 12.0
+SPHERE = 5.0  # pixels, the radius of a marked vertex
+DOT = 3.0  # of a labelled point
+RING = 7.5  # of the outline of the vertex that is pointed at
+TRIAD = 24.0  # pixels of an axis of space
+AXES = (("x", "second"), ("y", "good"), ("z", "first"))
+
+
+def arrange(count: int, width: float, height: float, footer: bool) -> list[QRectF]:
+    """Return the boxes of the pictures, all of one size, in the grid in which they are largest."""
+    if not count:
+        return []
+    low = HEADER + (FOOTER if footer else 0.0)
+
+    def room(across: int) -> tuple[float, float]:
+        down = -(-count // across)
+        return (width - GAP * (across + 1)) / across, (height - GAP) / down - low - GAP / 2
+
+    # side by side unless a grid shows them much larger: the eye goes along the square in one line
+    across = max(range(1, count + 1), key=lambda k: (min(room(k)) * (1.25 if k == count else 1.0), k))
+    w, h = (round(max(side, 8.0)) for side in room(across))
+    step = (height - GAP) / -(-count // across)
+    spots = [divmod(k, across) for k in range(count)]
+    return [QRectF(round(GAP + x * (w + GAP)), round(GAP / 2 + y * step + HEADER), w, h) for y, x in spots]
+
+
+class Triad(QGraphicsEllipseItem):
+    """How the axes of space lie; those that point away are fainter."""
+
+    def __init__(self, parent: QGraphicsItem) -> None:
+        super().__init__(parent)
+        self.setPen(NO_PEN)
+        self.axes = [(QGraphicsLineItem(self), Line(self)) for _ in AXES]
+
+    def show_axes(self, eye: Eye, box: QRectF) -> None:
+        """Show them in the lower left corner of a picture that is large enough."""
+        self.setVisible(min(box.width(), box.height()) >= 6 * TRIAD)
+        middle = QPointF(box.left() + TRIAD + 16, box.bottom() - TRIAD - 16)
+        ground = ink_of(GROUND)
+        ground.setAlpha(150)  # seen over a mesh only
+        self.setBrush(ground)
+        circle(self, middle, TRIAD + 13)
+        for (line, letter), (name, role), (right, up, near) in zip(self.axes, AXES, eye.axes.T.tolist()):
+            ink = ink_of(role)
+            ink.setAlpha(255 if near > -0.2 else 120)
+            tip, beyond = (middle + QPointF(right, -up) * far for far in (TRIAD, TRIAD + 9))
+            line.setPen(QPen(ink, 2, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap))
+            line.setLine(middle.x(), middle.y(), tip.x(), tip.y())
+            letter.write(name, QRectF(beyond.x() - 8, beyond.y() - 8, 16, 16), font(10), ink, CENTRE)
+            for item in (line, letter):
+                item.setZValue(near)  # the one that comes towards the eye lies on top
+
+
+class Spot(QGraphicsEllipseItem):
+    """A dot on a point, and words beside it on a ground of their own, inside of the picture."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tag = Tag()
+        self.tag.setParentItem(self)
+        self.tag.setFlag(QGraphicsItem.GraphicsItemFlag.ItemStacksBehindParent)
+
+    def show_words(self, at: QPointF, words: str, ink: Ink, box: QRectF) -> None:
+        face = font(11, fixed=True)
+        metrics = QFontMetricsF(face)
+        rect = QRectF(at.x() + 5, at.y() - 20, metrics.horizontalAdvance(words) + 10, metrics.height() + 2)
+        rect.moveLeft(max(box.left() + 2, min(rect.left(), box.right() - rect.width() - 2)))
+        rect.moveTop(max(box.top() + 2, min(rect.top(), box.bottom() - rect.height() - 2)))
+        ground = QColor(theme.current().plot)
+        ground.setAlpha(215)
+        self.tag.write(words, rect, face, ink_of(ink), ground)
+        self.setPen(QPen(ground, 1.5))
+        self.setBrush(ink_of(ink))
+        circle(self, at, DOT)
+
+
+class Cell(QGraphicsRectItem):
+    """One panel: its title, its picture with what lies over it, its scale, and a frame."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setPen(NO_PEN)
+        self.title, self.note, self.empty = Line(self), Line(self), Paragraph(self)
+        self.picture, self.key = Still(self), Scale(self)
+        self.inside = QGraphicsRectItem(self)  # what is seen of all that lies over the picture
+        self.inside.setPen(NO_PEN)
+        self.inside.setFlag(QGraphicsItem.GraphicsItemFlag.ItemClipsChildrenToShape)
+        self.frame = QGraphicsRectItem(self)
+        self.triad = Triad(self.inside)
+        self.spheres: Pool[QGraphicsEllipseItem] = Pool(QGraphicsEllipseItem, self.inside)
+        self.spots = Pool(Spot, self.inside)
+        self.rings = Pool(QGraphicsEllipseItem, self.inside)
+
+    def show_look(self, look: MeshLook, box: QRectF, image: QImage | None) -> None:
+        """Show a look and its picture, None where there is none, in a box."""
+        self.setRect(box)
+        self.setBrush(ink_of(GROUND))
+        self.inside.setRect(box)
+        self.frame.setRect(box)
+        self.frame.setPen(ink_of("line"))
+        head = QRectF(box.left(), box.top() - HEADER, box.width(), HEADER)
+        end = self.title.write(say(look.title), head, font(12, bold=True), ink_of("text"))
+        self.note.setVisible(bool(look.note))
+        if look.note:  # at the right, where there is room
+            start = head.right() - QFontMetricsF(font(11)).horizontalAdvance(look.note)
+            self.note.setVisible(start > end + 24)
+            self.note.write(look.note, head, font(11), ink_of("muted"), RIGHT)
+        self.empty.setVisible(image is None)
+        for item in (self.picture, self.inside):
+            item.setVisible(image is not None)
+        self.key.setVisible(image is not None and look.scalars is not None)
+        if image is None:
+            self.empty.write(look.empty or "No mesh yet", box.adjusted(16, 8, -16, -8), font(13), ink_of("muted"))
+            return
+        self.picture.show_image(image, box)
+        if look.scalars is not None:
+            low, high = (figure(value) for value in look.scale)
+            foot = QRectF(box.left(), box.bottom() + (FOOTER - 18) / 2, box.width(), 18)
+            inks = ink_of("muted"), ink_of("text"), ink_of("line")
+            self.key.show_scale((low, high), scale_table(look), foot, font(11, fixed=True), inks, look.bar)
+
+    def show_spheres(self, points: Sequence[QPointF], ink: Ink) -> None:
+        """Mark vertices with small spheres in a halo, since the surface may have any colour."""
+        colour = ink_of(ink)
+        with self.spheres as pool:
+            for at in points:
+                shade = QRadialGradient(at, SPHERE, at - QPointF(SPHERE, SPHERE) * 0.4)
+                shade.setColorAt(0, colour.lighter(150))
+                shade.setColorAt(0.5, colour)
+                shade.setColorAt(1, colour.darker(130))
+                sphere = pool.take()
+                sphere.setPen(QPen(ink_of("plot"), 1.5))
+                sphere.setBrush(shade)
+                circle(sphere, at, SPHERE)
+
+    def show_words(self, words: Sequence[tuple[QPointF, str, Ink]]) -> None:
+        """Write words beside points."""
+        with self.spots as pool:
+            for at, text, ink in words:
+                pool.take().show_words(at, text, ink, self.rect())
+
+    def show_ring(self, at: QPointF | None, seen: bool = True) -> None:
+        """Outline the vertex that is pointed at, in a halo; with a dotted line where the surface hides it."""
+        line = QPen(ink_of("accent"), 2.0, Qt.PenStyle.SolidLine if seen else Qt.PenStyle.DotLine)
+        with self.rings as pool:
+            for pen in (QPen(ink_of("plot"), 4.5), line)[not seen :]:
+                if at is not None:
+                    ring = pool.take()
+                    ring.setPen(pen)
+                    circle(ring, at, RING)
+
+
+class MeshBoard(Board):
+    """All panels of a canvas, or a sentence in their place."""
+
+    def __init__(self, parent: Any) -> None:
+        super().__init__(parent)
+        self.said = Paragraph()
+        self.addItem(self.said)
+        self.root = QGraphicsRectItem()
+        self.addItem(self.root)
+        self.cells = Pool(Cell, self.root)
+
+    def say(self, words: str, rect: QRectF) -> None:
+        """Say in the middle why there is nothing, or show the panels again."""
+        self.setBackgroundBrush(ink_of("panel"))
+        self.said.setVisible(bool(words))
+        self.root.setVisible(not words)
+        if words:
+            self.said.write(words, rect.adjusted(16, 8, -16, -8), font(13), ink_of("muted"))
+
+
+def has_scale(looks: Sequence[MeshLook]) -> bool:
+    """Say whether any of the looks has a scale to be shown."""
+    return any(look.scalars is not None for look in looks)
