@@ -7,17 +7,19 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFontMetricsF, QImage, QPainter, QPaintEvent
-from PySide6.QtWidgets import QWidget
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QImage
+from PySide6.QtWidgets import QGraphicsRectItem, QWidget
 
 from explorer.square.analyses.latent.part import Latent
 from widgets.base.look import theme
 from widgets.base.text.words import figure
+from widgets.charts.items.marks import Columns, fill
+from widgets.charts.scene.board import BoardWidget, Pool
+from widgets.charts.scene.labels import Line, Paragraph, Still
 
 GAP = 8.0
 MOST_SIDE = 132.0
-ELIDED = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-WRAPPED = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop | Qt.TextFlag.TextWordWrap)
+TOP = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop
 
 
 def grey(image: NDArray[np.floating] | NDArray[np.uint8]) -> QImage:
@@ -28,102 +30,97 @@ def grey(image: NDArray[np.floating] | NDArray[np.uint8]) -> QImage:
     return QImage(values.data, wide, high, wide, QImage.Format.Format_Grayscale8).copy()
 
 
-class Pictures(QWidget):
-    """Paints what belongs to the input and to the chosen place, from top to bottom."""
+class Pictures(BoardWidget):
+    """Shows what belongs to the input and to the chosen place, from top to bottom."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.latent: Latent | None = None
         self.setMinimumWidth(170)
+        root = self.board.root
+        self.images, self.frames = Pool(lambda: Still(smooth=False), root), Pool(QGraphicsRectItem, root)
+        self.texts, self.lines, self.bars = Pool(Paragraph, root), Pool(Line, root), Columns()
+        self.bars.setParentItem(root)
 
     def show_latent(self, latent: Latent | None) -> None:
-        """Take what there is to paint."""
+        """Take what there is to show."""
         self.latent = latent
-        self.update()
+        self.changed()
 
     def sizeHint(self) -> QSize:
         return QSize(300, 320)
 
-    def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        t = theme.current()
-        painter.fillRect(self.rect(), QColor(t.panel))
-        if self.latent is not None:
-            y = self._told(painter, self.latent, GAP)
-            y = self._three(painter, self.latent, y)
-            y = self._walk(painter, self.latent, y)
-            self._bars(painter, self.latent, y)
-        painter.end()
+    def place(self) -> None:
+        with self.images, self.frames, self.texts, self.lines:
+            if self.latent is not None:
+                y = self._told(self.latent, GAP)
+                y = self._three(self.latent, y)
+                y = self._walk(self.latent, y)
+                self._bars(self.latent, y)
+        self.bars.setVisible(self.latent is not None and bool(self.latent.divergence.size))
 
-    def _row(self, painter: QPainter, pictures: Iterable[NDArray[np.floating]], y: float, side: float) -> None:
+    def _row(self, pictures: Iterable[NDArray[np.floating]], y: float, side: float) -> None:
         for k, picture in enumerate(pictures):
             box = QRectF(GAP + k * (side + (GAP if side > 40 else 2)), y, side, side)
-            painter.drawImage(box, grey(picture))
-            painter.setPen(QColor(theme.current().line))
-            painter.drawRect(box)
+            self.images.take().show_image(grey(picture), box)
+            frame = self.frames.take()
+            frame.setRect(box)
+            frame.setPen(QColor(theme.current().line))
 
-    def _text(self, painter: QPainter, text: str, y: float, bold: bool = False, colour: str = "") -> float:
+    def _text(self, text: str, y: float, bold: bool = False, colour: str = "") -> float:
         """Write a wrapped text and return where it ends."""
-        font = painter.font()
+        font = QFont(self.font())
         font.setBold(bold)
-        painter.setFont(font)
-        painter.setPen(QColor(colour or theme.current().text))
         room = QRectF(GAP, y, self.width() - 2 * GAP, 400)
-        taken = QFontMetricsF(font).boundingRect(room, WRAPPED, text)
-        painter.drawText(room, WRAPPED, text)
-        return y + taken.height() + 4
+        return self.texts.take().write(text, room, font, QColor(colour or theme.current().text), TOP) + 4
 
-    def _told(self, painter: QPainter, latent: Latent, y: float) -> float:
+    def _told(self, latent: Latent, y: float) -> float:
         t = theme.current()
         if latent.orbit is not None:
             good = latent.orbit.kind in ("rotates", "stands still")
-            y = self._text(painter, latent.orbit.kind.capitalize(), y, True, t.good if good else t.bad)
-            y = self._text(painter, latent.orbit.told + ".", y, False, t.muted)
+            y = self._text(latent.orbit.kind.capitalize(), y, True, t.good if good else t.bad)
+            y = self._text(latent.orbit.told + ".", y, False, t.muted)
         return y + GAP / 2
 
-    def _three(self, painter: QPainter, latent: Latent, y: float) -> float:
+    def _three(self, latent: Latent, y: float) -> float:
         named = [("x", latent.picture), ("decoded here", latent.decoded)]
         if latent.nearest is not None:
             named.append((f"example {latent.nearest[0]}", latent.nearest[1]))
         there = [(name, picture) for name, picture in named if picture is not None]
         if not there:
             return y
-        side = min(MOST_SIDE, (self.width() - GAP) / 3 - GAP)
-        metrics = QFontMetricsF(painter.font())
-        painter.setPen(QColor(theme.current().muted))
+        side, high = min(MOST_SIDE, (self.width() - GAP) / 3 - GAP), QFontMetricsF(self.font()).height()
         for k, (name, _) in enumerate(there):
-            room = QRectF(GAP + k * (side + GAP), y, side, metrics.height())
-            painter.drawText(room, ELIDED, metrics.elidedText(name, Qt.TextElideMode.ElideRight, side))
-        self._row(painter, [picture for _, picture in there], y + metrics.height() + 2, side)
-        return y + metrics.height() + side + 2 * GAP
+            room = QRectF(GAP + k * (side + GAP), y, side, high)
+            self.lines.take().write(name, room, self.font(), QColor(theme.current().muted))
+        self._row([picture for _, picture in there], y + high + 2, side)
+        return y + high + side + 2 * GAP
 
-    def _walk(self, painter: QPainter, latent: Latent, y: float) -> float:
+    def _walk(self, latent: Latent, y: float) -> float:
         walk = latent.walk
         if walk is None:
             return y
-        count = len(walk.pixels)
-        side = min(56.0, (self.width() - 2 * GAP) / count - 2)
+        side = min(40.0, (self.width() - 2 * GAP) / len(walk.pixels) - 2)
         for title, pictures in (("Means of pixels", walk.pixels), ("Means of codes, decoded", walk.decoded)):
-            y = self._text(painter, title, y)
-            self._row(painter, pictures, y, min(side, 40.0))
-            y += min(side, 40.0) + GAP
+            y = self._text(title, y)
+            self._row(pictures, y, side)
+            y += side + GAP
         return y
 
-    def _bars(self, painter: QPainter, latent: Latent, y: float) -> None:
-        t = theme.current()
+    def _bars(self, latent: Latent, y: float) -> None:
+        t, values = theme.current(), latent.divergence
         if latent.terms:
             told = ", ".join(f"{name} {figure(value)}" for name, value in latent.terms.items())
-            y = self._text(painter, f"In nats an image: {told}", y, False, t.muted)
-        if not latent.divergence.size:
+            y = self._text(f"In nats an image: {told}", y, False, t.muted)
+        if not values.size:
             return
-        y = self._text(painter, "KL of each number of the code to N(0, 1), nats", y)
-        largest, wide = float(latent.divergence.max()) or 1.0, self.width() - 2 * GAP
-        high = max(10.0, QFontMetricsF(painter.font()).height())
-        for k, value in enumerate(latent.divergence):
-            row = QRectF(GAP, y + k * (high + 2), wide, high)
-            bar = max(1.0, (wide - 110) * float(value) / largest)
-            painter.fillRect(QRectF(GAP + 26, row.top() + 2, bar, high - 4), QColor(t.first))
-            painter.setPen(QColor(t.text))
-            painter.drawText(row, ELIDED, f"z{k + 1}")
-            collapsed = "  collapsed" if value < 0.01 else ""
-            painter.drawText(row.adjusted(32 + bar, 0, 0, 0), ELIDED, f"{figure(float(value))}{collapsed}")
+        y = self._text("KL of each number of the code to N(0, 1), nats", y)
+        wide, high = self.width() - 2 * GAP, max(10.0, QFontMetricsF(self.font()).height())
+        tops, left = y + np.arange(len(values)) * (high + 2), GAP + 26
+        ends = left + np.maximum(1.0, (wide - 110) * values / (float(values.max()) or 1.0))
+        self.bars.setOpts(brush=fill(t.first))
+        self.bars.set_columns(left, ends, tops + 2, tops + high - 2)
+        for k, (value, top, end) in enumerate(zip(values.tolist(), tops.tolist(), ends.tolist(), strict=True)):
+            told = figure(value) + ("  collapsed" if value < 0.01 else "")
+            for text, x in ((f"z{k + 1}", GAP), (told, end + 6)):
+                self.lines.take().write(text, QRectF(x, top, wide, high), self.font(), QColor(t.text))

@@ -1,9 +1,8 @@
-"""Items that boards of pictures are made of: lines and paragraphs of text, colour scales, tags. Made once, updated."""
+"""Items that boards are made of: lines and paragraphs of text, pictures, colour scales, tags."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +14,6 @@ from PySide6.QtGui import (
     QFontMetricsF,
     QImage,
     QLinearGradient,
-    QPainter,
     QPainterPath,
     QPen,
     QPixmap,
@@ -26,7 +24,6 @@ from PySide6.QtWidgets import (
     QGraphicsPathItem,
     QGraphicsPixmapItem,
     QGraphicsRectItem,
-    QGraphicsScene,
     QGraphicsSimpleTextItem,
     QGraphicsTextItem,
 )
@@ -35,51 +32,6 @@ from widgets.base.look.alignment import LEFT
 from widgets.charts.library import pg
 
 NO_PEN = QPen(Qt.PenStyle.NoPen)
-Item = TypeVar("Item", bound=QGraphicsItem)
-
-
-class Board(QGraphicsScene):
-    """A scene without a view: a widget places its items and has them drawn into itself, or into a file."""
-
-    def __init__(self, parent: Any = None) -> None:
-        super().__init__(parent)
-        self.setItemIndexMethod(QGraphicsScene.ItemIndexMethod.NoIndex)
-
-    def draw(self, p: QPainter, rect: QRectF) -> None:
-        """Draw the part `rect` of the scene at the same place of a painter."""
-        p.setRenderHints(QPainter.RenderHint.Antialiasing | QPainter.RenderHint.SmoothPixmapTransform)
-        self.render(p, rect, rect)
-
-
-class Pool(Generic[Item]):
-    """Items of one kind, as many as were ever needed at a time; those that are not taken this time are hidden."""
-
-    def __init__(self, make: Callable[[], Item], parent: QGraphicsItem | None = None) -> None:
-        self._make, self._parent = make, parent
-        self.items: list[Item] = []
-        self.taken = 0
-
-    def __enter__(self) -> Pool[Item]:
-        self.taken = 0
-        return self
-
-    def take(self) -> Item:
-        """Return an item that can be seen, and is nobody else's until the pool is entered again."""
-        if self.taken == len(self.items):
-            self.items.append(self._make())
-            if self._parent is not None:
-                self.items[-1].setParentItem(self._parent)
-        self.taken += 1
-        self.items[self.taken - 1].setVisible(True)
-        return self.items[self.taken - 1]
-
-    def __exit__(self, *_: object) -> None:
-        for item in self.items[self.taken :]:
-            item.setVisible(False)
-
-    @property
-    def shown(self) -> list[Item]:
-        return self.items[: self.taken]
 
 
 class Line(QGraphicsSimpleTextItem):

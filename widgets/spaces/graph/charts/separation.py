@@ -7,16 +7,18 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from PySide6.QtCore import QRectF, QSize
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPen
+from PySide6.QtWidgets import QGraphicsLineItem, QSizePolicy, QWidget
 
 from explorer.spaces.graph.analysis.refinement import Verdict, distinguishes
 from explorer.spaces.graph.drawing.values import GraphPart
 from explorer.square.frame import Square
 from widgets.base.look import theme
-from widgets.base.look.alignment import LEFT
+from widgets.base.look.alignment import RIGHT
 from widgets.base.text.words import figure
+from widgets.charts.scene.board import BoardWidget, Pool
+from widgets.charts.scene.labels import Line
 
 MOST_EDGES = 100_000  # refined while one waits
 ROUNDING = {"float64": 1e-11, "float32": 1e-5}  # relative distance below which two outputs are the same
@@ -93,7 +95,27 @@ def _count(count: int, what: str) -> str:
     return f"{count} {what}{'s' * (count != 1)}"
 
 
-class SeparationTable(QWidget):
+class RowItem(QGraphicsLineItem):
+    """A line of the table below a thin line: who says it, the answer, and how."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.who, self.said, self.how = Line(self), Line(self), Line(self)
+
+    def show_row(self, row: Row, box: QRectF, face: QFont, bold: QFont) -> None:
+        """Show a row in a box of two lines of text."""
+        t, high = theme.current(), box.height() / 2
+        self.setPen(QPen(QColor(t.line), 1))
+        self.setLine(box.left(), round(box.top()) - 2.5, box.right(), round(box.top()) - 2.5)
+        first, said = QRectF(box.left(), box.top(), box.width(), high), answer(row.apart)
+        colour = {True: t.good, False: t.bad, None: t.muted}[row.apart]
+        self.said.write(said, first, bold, QColor(colour), RIGHT)
+        first.setRight(box.right() - QFontMetricsF(bold).horizontalAdvance(said) - 10)
+        self.who.write(row.who, first, bold, QColor(getattr(t, row.role)))
+        self.how.write(row.words, QRectF(box.left(), box.top() + high, box.width(), high), face, QColor(t.muted))
+
+
+class SeparationTable(BoardWidget):
     """The verdicts as lines: a mark, who says it, and how."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -101,6 +123,7 @@ class SeparationTable(QWidget):
         self.rows: tuple[Row, ...] = ()
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
         self.setMinimumWidth(215)
+        self.heading, self.lines = Line(self.board.root), Pool(RowItem, self.board.root)
 
     def sizeHint(self) -> QSize:
         return QSize(270, 120)
@@ -111,45 +134,18 @@ class SeparationTable(QWidget):
     def show_rows(self, rows: tuple[Row, ...]) -> None:
         self.rows = rows
         self.setAccessibleDescription("; ".join(f"{r.who}: {answer(r.apart)}, {r.words}" for r in rows))
-        self.update()
+        self.changed()
 
-    def paintEvent(self, event: Any) -> None:
-        p = QPainter(self)
-        p.setRenderHint(QPainter.RenderHint.Antialiasing)
-        t = theme.current()
-        font = self.font()
-        if font.pointSizeF() > 0:
-            font.setPointSizeF(max(6.5, font.pointSizeF() * 0.88))
-        bold = self.font()
-        bold.setPointSizeF(font.pointSizeF())
-        bold.setBold(True)
-        line = QFontMetricsF(font).height()
-        p.setFont(bold)
-        p.setPen(QColor(t.text))
-        p.drawText(QRectF(8, 2, self.width() - 16, line + 2), LEFT, "Told apart?")
-        y = line + 9.0
-        for row in self.rows:
-            if y + 2 * line > self.height():
-                break
-            p.setPen(QPen(QColor(t.line), 1))
-            p.drawLine(8, round(y) - 3, self.width() - 8, round(y) - 3)
-            colour = {True: t.good, False: t.bad, None: t.muted}[row.apart]
-            said = answer(row.apart)
-            p.setFont(bold)
-            metrics = QFontMetricsF(bold)
-            p.setPen(QColor(colour))
-            wide = metrics.horizontalAdvance(said)
-            p.drawText(QRectF(self.width() - 8 - wide, y, wide + 2, line), LEFT, said)
-            p.setPen(QColor(getattr(t, row.role)))
-            room = self.width() - 26 - wide
-            p.drawText(QRectF(8, y, room, line), LEFT,
-                       metrics.elidedText(row.who, Qt.TextElideMode.ElideRight, room))  # fmt: skip
-            p.setFont(font)
-            p.setPen(QColor(t.muted))
-            words = QFontMetricsF(font).elidedText(row.words, Qt.TextElideMode.ElideRight, self.width() - 16)
-            p.drawText(QRectF(8, y + line, self.width() - 16, line), LEFT, words)
-            y += 2 * line + 8
-        p.end()
+    def place(self) -> None:
+        face, bold = self.small(), self.small(bold=True)
+        line, wide = QFontMetricsF(face).height(), self.width() - 16
+        self.heading.write("Told apart?", QRectF(8, 2, wide, line + 2), bold, QColor(theme.current().text))
+        with self.lines as pool:
+            for k, row in enumerate(self.rows):
+                y = line + 9 + k * (2 * line + 8)
+                if y + 2 * line > self.height():
+                    break
+                pool.take().show_row(row, QRectF(8, y, wide, 2 * line), face, bold)
 
 
 def answer(apart: bool | None) -> str:

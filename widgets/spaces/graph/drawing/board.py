@@ -13,7 +13,8 @@ from PySide6.QtWidgets import QGraphicsItem, QGraphicsPathItem, QGraphicsPolygon
 from widgets.base.look import theme
 from widgets.base.look.alignment import RIGHT
 from widgets.base.text.glossary import say
-from widgets.charts.scene.labels import NO_PEN, Board, Line, Paragraph, Pool, Still, Tag
+from widgets.charts.scene.board import Board, Pool
+from widgets.charts.scene.labels import NO_PEN, Line, Paragraph, Still, Tag
 from widgets.maps.diagram import colour, font
 from widgets.spaces.graph.drawing.geometry import Strands, control
 from widgets.spaces.graph.drawing.ground import Ground
@@ -190,12 +191,11 @@ class GraphBoard(Board):
 
     def __init__(self, parent: Any) -> None:
         super().__init__(parent)
-        self.sentence, self.root = Sentence(), QGraphicsRectItem()
+        self.sentence = Sentence()
         self.legend, self.lasso = LegendItem(), QGraphicsPolygonItem(self.root)
         self.cells = Pool(Cell, self.root)
         self.chips = Pool(lambda: Tag(4.0), self.root)
         self.addItem(self.sentence)
-        self.addItem(self.root)
         self.legend.setParentItem(self.root)
         self.lasso.setZValue(1)
 

@@ -10,7 +10,8 @@ from widgets.base.look import theme
 from widgets.base.look.shown import terms
 from widgets.base.text.words import figure
 from widgets.charts.library import pg
-from widgets.charts.scene.labels import NO_PEN, Line, Pool, Scale, circle
+from widgets.charts.scene.board import Pool
+from widgets.charts.scene.labels import NO_PEN, Line, Scale, circle
 from widgets.maps.diagram import font
 from widgets.spaces.graph.drawing.look import Legend
 

@@ -10,16 +10,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QFontMetricsF, QImage, QMouseEvent, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QWidget
+from PySide6.QtGui import QImage, QMouseEvent, QPainterPath, QPen
+from PySide6.QtWidgets import QGraphicsPathItem, QGraphicsRectItem, QWidget
 
 from widgets.base.look.theme import gate_map
+from widgets.charts.items.heat import Cells
+from widgets.charts.scene.board import BoardWidget, Pool
+from widgets.charts.scene.labels import NO_PEN, Line, Still
 from widgets.maps.diagram import colour, font
 
 Array = NDArray[Any]
 TITLE = 18.0  # pixels
 GAP = 8.0
 LARGEST = 340.0  # pixels of a side
+BOTTOM = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignBottom
 
 
 @dataclass(eq=False)
@@ -65,7 +69,66 @@ class Tile:
         return min(row, rows - 1), min(column, columns - 1)
 
 
-class TileBoard(QWidget):
+class TileItem(QGraphicsRectItem):
+    """A tile with its title and its note, and the grid, the hidden tokens and the marked one over it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setPen(NO_PEN)
+        self.title, self.note = Line(self), Line(self)
+        self.picture, self.heat = Still(self, smooth=False), Still(self, smooth=False)
+        self.hidden, self.lines = Cells(), QGraphicsPathItem(self)
+        self.hidden.setParentItem(self)
+        self.hidden.setZValue(1)
+        self.marked, self.frame = QGraphicsRectItem(self), QGraphicsRectItem(self)
+        for item in (self.lines, self.marked, self.frame):
+            item.setZValue(2)
+
+    def show_tile(self, tile: Tile) -> None:
+        """Show a tile where it is laid out."""
+        box = tile.box
+        room = QRectF(box.left(), box.top() - TITLE, max(box.width(), 40.0) + GAP / 2, TITLE - 2)
+        self.title.write(tile.title, room, font(11, bold=True), colour(tile.role), BOTTOM)
+        room = QRectF(box.left(), box.bottom() + 1, max(box.width(), 60.0), TITLE)
+        self.note.write(tile.note, room, font(11), colour("muted"), Qt.AlignmentFlag.AlignTop)
+        for item, there in ((self.picture, tile.picture is not None), (self.heat, tile.heat is not None)):
+            item.setVisible(there)
+        if tile.picture is not None:
+            self.picture.show_image(as_image(tile.picture), box)
+        if tile.heat is not None:
+            self.heat.show_image(veil(tile.heat, tile.high, 1.0 if tile.picture is None else 0.82), box)
+        self.frame.setRect(box)
+        self.frame.setPen(colour("line"))
+        self._show_grid(tile)
+
+    def _show_grid(self, tile: Tile) -> None:
+        (rows, columns), box = tile.grid, tile.box
+        high, wide = box.height() / max(1, rows), box.width() / max(1, columns)
+        lines = QPainterPath()
+        if rows and columns and min(high, wide) >= 5:
+            for k in range(1, rows):
+                lines.moveTo(box.left(), box.top() + k * high)
+                lines.lineTo(box.right(), box.top() + k * high)
+            for k in range(1, columns):
+                lines.moveTo(box.left() + k * wide, box.top())
+                lines.lineTo(box.left() + k * wide, box.bottom())
+        faint = colour("muted")
+        faint.setAlphaF(0.35)
+        self.lines.setPath(lines)
+        self.lines.setPen(QPen(faint, 1))
+        self.marked.setVisible(bool(rows and columns) and tile.marked is not None)
+        if tile.marked is not None:
+            row, column = tile.marked
+            self.marked.setRect(box.left() + column * wide, box.top() + row * high, wide, high)
+            self.marked.setPen(QPen(colour("bad"), 2))
+        self.hidden.setVisible(bool(rows and columns) and tile.hidden is not None)
+        if tile.hidden is not None:
+            ground = np.zeros((*tile.hidden.shape, 4), np.uint8)
+            ground[tile.hidden] = colour("raised").getRgb()
+            self.hidden.setImage(ground, levels=None, rect=box)
+
+
+class TileBoard(BoardWidget):
     """Lays tiles out as large as there is room, and says which token is clicked or pointed at."""
 
     picked = Signal(int, int, int)  # tile, row, column
@@ -74,6 +137,7 @@ class TileBoard(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.tiles: list[Tile] = []
+        self.items = Pool(TileItem, self.board.root)
         self.columns = 0  # as many as fit best, unless somebody says how many
         self.setMouseTracking(True)
         self.setMinimumSize(120, 90)
@@ -85,7 +149,7 @@ class TileBoard(QWidget):
         """Draw these from here on."""
         self.tiles = list(tiles)
         self._arrange()
-        self.update()
+        self.changed()
 
     # layout ---------------------------------------------------------------------------------------------------
     def _arrange(self) -> None:
@@ -116,63 +180,10 @@ class TileBoard(QWidget):
         super().resizeEvent(event)
         self._arrange()
 
-    # painting -------------------------------------------------------------------------------------------------
-    def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.fillRect(self.rect(), colour("panel"))
-        for tile in self.tiles:
-            self._paint(painter, tile)
-        painter.end()
-
-    def _paint(self, painter: QPainter, tile: Tile) -> None:
-        box = tile.box
-        painter.setFont(font(11, bold=True))
-        painter.setPen(colour(tile.role))
-        metrics = QFontMetricsF(painter.font())
-        room = QRectF(box.left(), box.top() - TITLE, max(box.width(), 40.0) + GAP / 2, TITLE - 2)
-        title = metrics.elidedText(tile.title, Qt.TextElideMode.ElideRight, room.width())
-        painter.drawText(room, Qt.AlignmentFlag.AlignBottom | Qt.AlignmentFlag.AlignLeft, title)
-        if tile.note:
-            painter.setFont(font(11))
-            painter.setPen(colour("muted"))
-            painter.drawText(QRectF(box.left(), box.bottom() + 1, max(box.width(), 60.0), TITLE), 0, tile.note)
-        painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, False)
-        if tile.picture is not None:
-            painter.drawImage(box, as_image(tile.picture))
-        if tile.heat is not None:
-            painter.drawImage(box, veil(tile.heat, tile.high, 1.0 if tile.picture is None else 0.82))
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
-        self._paint_grid(painter, tile)
-
-    def _paint_grid(self, painter: QPainter, tile: Tile) -> None:
-        rows, columns = tile.grid
-        box = tile.box
-        if rows and columns:
-            high, wide = box.height() / rows, box.width() / columns
-            if tile.hidden is not None:
-                ground = colour("raised")
-                for row, column in np.argwhere(tile.hidden):
-                    painter.fillRect(QRectF(box.left() + column * wide, box.top() + row * high, wide, high), ground)
-            if min(high, wide) >= 5:
-                line = colour("muted")
-                line.setAlphaF(0.35)
-                painter.setPen(QPen(line, 1))
-                for k in range(1, rows):
-                    painter.drawLine(
-                        QPointF(box.left(), box.top() + k * high), QPointF(box.right(), box.top() + k * high)
-                    )
-                for k in range(1, columns):
-                    painter.drawLine(
-                        QPointF(box.left() + k * wide, box.top()), QPointF(box.left() + k * wide, box.bottom())
-                    )
-            if tile.marked is not None:
-                row, column = tile.marked
-                painter.setPen(QPen(colour("bad"), 2))
-                painter.setBrush(Qt.BrushStyle.NoBrush)
-                painter.drawRect(QRectF(box.left() + column * wide, box.top() + row * high, wide, high))
-        painter.setPen(QPen(colour("line"), 1))
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.drawRect(box)
+    def place(self) -> None:
+        with self.items as pool:
+            for tile in self.tiles:
+                pool.take().show_tile(tile)
 
     # mouse ----------------------------------------------------------------------------------------------------
     def _at(self, at: QPointF) -> tuple[int, int, int] | None:

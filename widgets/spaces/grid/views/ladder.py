@@ -7,8 +7,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QFont, QPainter, QPaintEvent
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QScrollArea, QSlider, QTabWidget, QVBoxLayout, QWidget
+from PySide6.QtGui import QColor, QFont
+from PySide6.QtWidgets import (
+    QComboBox,
+    QHBoxLayout,
+    QLabel,
+    QScrollArea,
+    QSlider,
+    QTabWidget,
+    QVBoxLayout,
+    QWidget,
+)
 
 from explorer.square.frame import Square
 from explorer.work.training import backprop
@@ -22,6 +31,8 @@ from widgets.charts.inks import mixed
 from widgets.charts.items.marks import ink
 from widgets.charts.library import pg
 from widgets.charts.plot import Plot
+from widgets.charts.scene.board import BoardWidget, Pool
+from widgets.charts.scene.labels import Line, Tag
 
 CELL, TALL = 52.0, 20.0  # pixels of a number
 GAP = 14.0
@@ -30,7 +41,7 @@ COLUMNS = ("b", "z", "a", "δ", "∂C/∂b")
 RATES = np.logspace(-2, 1, 121)  # sizes of a step, as parts of the best one
 
 
-class LadderSheet(QWidget):
+class LadderSheet(BoardWidget):
     """Numbers and colours of each layer: its weights or their gradients, and behind them b, z, a, δ and ∂C/∂b."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -39,13 +50,14 @@ class LadderSheet(QWidget):
         self.given: NDArray[Any] = np.zeros(0)
         self.labels: tuple[str, ...] = ()
         self.step, self.gradients = 0, False
+        self.words, self.cells = Pool(Line, self.board.root), Pool(lambda: Tag(0.0), self.board.root)
 
     def show_rungs(self, x: NDArray[Any], rungs: tuple[Rung, ...], labels: tuple[str, ...]) -> None:
         self.given, self.rungs, self.labels = x, rungs, labels
         wide = max((r.layer.weight.shape[1] for r in rungs), default=1)
         tall = 3 * TALL + sum(len(r.z) * TALL + 3 * TALL for r in rungs)
         self.setMinimumSize(round(CELL * (wide + len(COLUMNS)) + 2 * GAP + 120), round(tall))
-        self.update()
+        self.changed()
 
     @property
     def steps(self) -> int:
@@ -57,68 +69,50 @@ class LadderSheet(QWidget):
         count = len(self.rungs)
         return self.step > layer, self.step >= 2 * count - layer
 
-    def paintEvent(self, event: QPaintEvent) -> None:
-        p = QPainter(self)
-        t = theme.current()
-        font = QFont(self.font())
-        p.setFont(font)
-        y = 4.0
-        y = self._row_of(p, "a⁰ = x", self.given, y, t.text)
-        count = len(self.rungs)
-        widest = max((r.layer.weight.shape[1] for r in self.rungs), default=0)
-        for k, rung in enumerate(self.rungs):
-            forward, backward = self.seen(k)
-            active = self.step in (k + 1, 2 * count - k)
-            y += 0.6 * TALL
-            bold = QFont(font)
-            bold.setBold(True)
-            p.setFont(bold)
-            p.setPen(QColor(t.accent if active else t.text))
-            name = f"{rung.layer.name}  ({rung.layer.activation}):  {'∂C/∂W' if self.gradients else 'W'}"
-            p.drawText(QRectF(GAP, y, 400, TALL), Qt.AlignmentFlag.AlignVCenter, name)
-            p.setFont(font)
-            wide = rung.layer.weight.shape[1]
-            places = [GAP + 100.0, *(GAP + 100 + CELL * (widest + 0.3 + j) for j in range(len(COLUMNS)))]
-            p.setPen(QColor(t.muted))
-            for word, x in zip(COLUMNS, places[1:], strict=True):
-                p.drawText(QRectF(x, y, CELL * 2, TALL), Qt.AlignmentFlag.AlignVCenter, word)
-            y += TALL
-            shown = rung.weight_gradient if self.gradients else rung.layer.weight
-            known = backward if self.gradients else True
-            most = float(np.abs(shown).max()) or 1.0
-            columns = (
-                (rung.layer.bias, True), (rung.z, forward), (rung.a, forward), (rung.delta, backward),
-                (rung.bias_gradient, backward),
-            )  # fmt: skip
-            for i in range(len(rung.z)):
-                if self.labels and k == count - 1:
-                    p.setPen(QColor(t.muted))
-                    p.drawText(QRectF(GAP, y, 96, TALL), Qt.AlignmentFlag.AlignVCenter, self.labels[i])
-                for j in range(wide):
-                    self._cell(p, places[0] + CELL * j, y, float(shown[i, j]), most, known)
-                for x, (values, there) in zip(places[1:], columns, strict=True):
-                    largest = float(np.abs(values).max()) or 1.0
-                    self._cell(p, x, y, float(values[i]), largest, there)
-                y += TALL
-        p.end()
+    def place(self) -> None:
+        with self.words, self.cells:
+            self._write("a⁰ = x", GAP, 4.0, 96, "text")
+            self._row(GAP + 100, 4.0, self.given, float(np.abs(self.given).max(initial=0.0)), True)
+            y, widest = 4.0 + TALL, max((r.layer.weight.shape[1] for r in self.rungs), default=0)
+            places = [GAP + 100 + CELL * (widest + 0.3 + j) for j in range(len(COLUMNS))]
+            for k in range(len(self.rungs)):
+                y = self._place_rung(k, y + 0.6 * TALL, places)
 
-    def _row_of(self, p: QPainter, name: str, values: NDArray[Any], y: float, colour: str) -> float:
-        p.setPen(QColor(colour))
-        p.drawText(QRectF(GAP, y, 100, TALL), Qt.AlignmentFlag.AlignVCenter, name)
-        most = float(np.abs(values).max()) if len(values) else 1.0
-        for j, value in enumerate(values):
-            self._cell(p, GAP + 100 + CELL * j, y, float(value), most or 1.0, True)
+    def _place_rung(self, k: int, y: float, places: list[float]) -> float:
+        """Place the name and the rows of a layer, and return where they end."""
+        rung, (forward, backward) = self.rungs[k], self.seen(k)
+        name = f"{rung.layer.name}  ({rung.layer.activation}):  {'∂C/∂W' if self.gradients else 'W'}"
+        active = self.step in (k + 1, self.steps - k)
+        self._write(name, GAP, y, 400, "accent" if active else "text", bold=True)
+        for word, x in zip(COLUMNS, places, strict=True):
+            self._write(word, x, y, CELL * 2, "muted")
+        shown = rung.weight_gradient if self.gradients else rung.layer.weight
+        columns = (
+            (rung.layer.bias, True), (rung.z, forward), (rung.a, forward), (rung.delta, backward),
+            (rung.bias_gradient, backward),
+        )  # fmt: skip
+        for i in range(len(rung.z)):
+            y += TALL
+            if self.labels and k == len(self.rungs) - 1:
+                self._write(self.labels[i], GAP, y, 96, "muted")
+            self._row(GAP + 100, y, shown[i], float(np.abs(shown).max()), backward or not self.gradients)
+            for x, (values, known) in zip(places, columns, strict=True):
+                self._row(x, y, values[i : i + 1], float(np.abs(values).max()), known)
         return y + TALL
 
-    def _cell(self, p: QPainter, x: float, y: float, value: float, most: float, known: bool) -> None:
-        t = theme.current()
-        cell = QRectF(x, y, CELL - 1, TALL - 1)
-        if not known:
-            p.fillRect(cell, QColor(t.raised))
-            return
-        p.fillRect(cell, mixed(t.bad if value > 0 else t.first, t.plot, min(1.0, abs(value) / most) * 0.75))
-        p.setPen(QColor(t.text))
-        p.drawText(cell, Qt.AlignmentFlag.AlignCenter, _short(value))
+    def _write(self, text: str, x: float, y: float, wide: float, role: str, bold: bool = False) -> None:
+        font = QFont(self.font())
+        font.setBold(bold)
+        self.words.take().write(text, QRectF(x, y, wide, TALL), font, QColor(getattr(theme.current(), role)))
+
+    def _row(self, x: float, y: float, values: NDArray[Any], most: float, known: bool) -> None:
+        """Place numbers beside each other on their colours, or blank cells while they are not known."""
+        t, font = theme.current(), self.font()
+        for j, value in enumerate(values.tolist()):
+            part = min(1.0, abs(value) / (most or 1.0)) * 0.75
+            ground = mixed(t.bad if value > 0 else t.first, t.plot, part) if known else QColor(t.raised)
+            cell = QRectF(x + CELL * j, y, CELL - 1, TALL - 1)
+            self.cells.take().write(_short(value) if known else "", cell, font, QColor(t.text), ground)
 
 
 def _short(value: float) -> str:
@@ -263,7 +257,7 @@ class LadderView(FrameView[tuple[Square, Chain]]):
 
     def _move(self, step: int) -> None:
         self.sheet.step = step
-        self.sheet.update()
+        self.sheet.changed()
         count = len(self.sheet.rungs)
         if not count:
             return

@@ -13,7 +13,8 @@ from widgets.base.look import theme
 from widgets.base.look.alignment import CENTRE, RIGHT
 from widgets.base.text.glossary import say
 from widgets.base.text.words import figure
-from widgets.charts.scene.labels import NO_PEN, Board, Line, Paragraph, Pool, Scale, Still, Tag, circle
+from widgets.charts.scene.board import Board, Pool
+from widgets.charts.scene.labels import NO_PEN, Line, Paragraph, Scale, Still, Tag, circle
 from widgets.maps.diagram import font
 from widgets.spaces.mesh.drawing.camera import Eye
 from widgets.spaces.mesh.drawing.inks import ink_of, scale_table
@@ -178,8 +179,6 @@ class MeshBoard(Board):
         super().__init__(parent)
         self.said = Paragraph()
         self.addItem(self.said)
-        self.root = QGraphicsRectItem()
-        self.addItem(self.root)
         self.cells = Pool(Cell, self.root)
 
     def say(self, words: str, rect: QRectF) -> None:
