@@ -8,11 +8,17 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
+from PySide6.QtCore import QPointF, QRectF
+from PySide6.QtGui import QColor, QFontMetricsF, QPen
+from PySide6.QtWidgets import QGraphicsItem, QGraphicsLineItem, QGraphicsRectItem
 
+from widgets.base.look.alignment import RIGHT
 from widgets.base.look.theme import signed_map
 from widgets.base.text.words import figure
+from widgets.charts.items.marks import Columns
+from widgets.charts.library import pg
+from widgets.charts.scene.board import Pool
+from widgets.charts.scene.labels import NO_PEN, Line
 from widgets.maps.diagram import colour, font
 
 THINNEST = 4.0  # pixels; thinner bars cannot be told apart, and cells are drawn instead
@@ -48,30 +54,47 @@ class Bars:
         channel = math.floor((point.y() - self.top) / self.step)
         return channel if 0 <= channel < len(self.values) else None
 
-    def paint(self, painter: QPainter, selected: int | None, marked: set[int]) -> None:
+
+class BarsItem(pg.ItemGroup):
+    """The bars, their names and their values, and a ground under those that are marked."""
+
+    def __init__(self, parent: QGraphicsItem) -> None:
+        super().__init__()
+        self.setParentItem(parent)
+        self._grounds, self._words = Pool(QGraphicsRectItem, self), Pool(Line, self)
+        self._columns, self._zero = Columns(), QGraphicsLineItem(self)
+        self._columns.setParentItem(self)
+        self.setVisible(False)
+
+    def show_bars(self, bars: Bars, selected: int | None, marked: set[int]) -> None:
+        """Show bars; -1 among the marked channels means all of them."""
+        field = bars.box.adjusted(bars.label, 0, -bars.number, 0)
+        middle, half = round(field.center().x()), field.width() / 2 - 1
+        shares = np.clip(np.nan_to_num(bars.values / bars.scale, nan=0.0, posinf=1.0, neginf=-1.0), -1.0, 1.0)
+        rows = np.array([bars.row(k).top() for k in range(len(shares))])
+        tops, ends = np.round(rows + 0.12 * bars.step), np.round(rows + 0.88 * bars.step)
+        left, right = np.sort([np.full(len(shares), middle), np.round(middle + shares * half)], axis=0)
+        self._columns.set_columns(left, right, tops, ends)
         table = signed_map()
-        field = self.box.adjusted(self.label, 0, -self.number, 0)
-        middle, half = field.center().x(), field.width() / 2 - 1
-        metrics = QFontMetricsF(font(self.size))
-        painter.setFont(font(self.size))
-        for channel, value in enumerate(self.values.tolist()):
-            row = self.row(channel)
-            chosen = channel == selected or channel in marked or -1 in marked
-            if chosen:
-                painter.fillRect(row, colour("raised"))
-            share = 0.0 if math.isnan(value) else min(max(value / self.scale, -1.0), 1.0)
-            r, g, b, _ = (int(v) for v in table[round((0.5 + 0.5 * np.sign(share) * (0.4 + 0.6 * abs(share))) * 511)])
-            bar = QRectF(middle, row.top() + 0.12 * self.step, share * half, 0.76 * self.step).normalized()
-            painter.fillRect(bar, QColor(r, g, b))
-            if not self.written:
-                continue
-            painter.setPen(colour("text" if chosen else "muted"))
-            name = metrics.elidedText(self.names[channel], Qt.TextElideMode.ElideRight, self.label - 4)
-            box = QRectF(row.left(), row.top(), self.label - 5, row.height())
-            painter.drawText(box, int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter), name)
-            if self.number or math.isnan(value):
-                text = "nan" if math.isnan(value) else figure(value)
-                box = row.adjusted(0, 0, -2, 0)
-                painter.drawText(box, int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter), text)
-        painter.setPen(QPen(colour("line"), 1))
-        painter.drawLine(QPointF(middle, self.top), QPointF(middle, self.top + self.step * len(self.values)))
+        inks = table[np.round((0.5 + 0.5 * np.sign(shares) * (0.4 + 0.6 * np.abs(shares))) * 511).astype(int)]
+        self._columns.setOpts(brushes=[QColor(*row[:3]) for row in inks.tolist()])
+        self._zero.setPen(QPen(colour("line"), 1))
+        self._zero.setLine(middle, bars.top, middle, bars.top + bars.step * len(shares))
+        with self._grounds, self._words:
+            for channel, value in enumerate(bars.values.tolist()):
+                chosen = channel == selected or channel in marked or -1 in marked
+                if chosen:
+                    ground = self._grounds.take()
+                    ground.setRect(bars.row(channel))
+                    ground.setPen(NO_PEN)
+                    ground.setBrush(colour("raised"))
+                if bars.written:
+                    self._write(bars, channel, value, colour("text" if chosen else "muted"))
+
+    def _write(self, bars: Bars, channel: int, value: float, ink: QColor) -> None:
+        row, face = bars.row(channel), font(bars.size)
+        name = QRectF(row.left(), row.top(), bars.label - 5, row.height())
+        self._words.take().write(bars.names[channel], name, face, ink, RIGHT)
+        if bars.number or math.isnan(value):
+            text = "nan" if math.isnan(value) else figure(value)
+            self._words.take().write(text, row.adjusted(0, 0, -2, 0), face, ink, RIGHT)

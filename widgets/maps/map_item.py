@@ -17,7 +17,7 @@ from widgets.base.look.colours import colour_table, heat_pixels, paint_marks
 from widgets.charts.items.marks import ink
 from widgets.charts.library import pg
 from widgets.charts.scene.box import CameraBox
-from widgets.maps.bars import Bars
+from widgets.maps.bars import Bars, BarsItem
 from widgets.maps.diagram import colour, font
 from widgets.maps.mosaic import Tiling, blank, compose, outline, tiling
 
@@ -128,6 +128,7 @@ class MapItem(QGraphicsObject):
         self._levels = (-1.0, 1.0, "signed")
         self._shown: NDArray[Any] | None = None
         self._bars: Bars | None = None
+        self._bars_item = BarsItem(self)
         self._layout: tuple[object, float, QRectF] | None = None  # for what, height of the strip, frame
         self._framed: object = None  # for what the view box has its frame
         self.names: tuple[str, ...] = ()
@@ -170,7 +171,7 @@ class MapItem(QGraphicsObject):
     def set_marks(self, marks: tuple[Place, ...]) -> None:
         if marks != self.marks:
             self.marks = marks
-            self.update()
+            self._show_bars()
             self.over.update()
 
     @cached_property
@@ -215,7 +216,7 @@ class MapItem(QGraphicsObject):
         if self.image.image is not None:
             self.image.setImage(self.image.image, autoLevels=False)  # draw it anew
         self.box.borderRect.setPen(QPen(colour("line"), 1))
-        self.update()
+        self._show_bars()
         self.over.update()
 
     def _compose(self) -> None:
@@ -264,8 +265,14 @@ class MapItem(QGraphicsObject):
                 self.box.setGeometry(self.frame())
                 self.box.borderRect.setPen(QPen(colour("line"), 1))
                 self.box.show_size(*map(float, self.tiling.size))
-        self.update()
+        self._show_bars()
         self.over.update()
+
+    def _show_bars(self) -> None:
+        """Show bars in place of the picture, where there are any."""
+        self._bars_item.setVisible(self._bars is not None)
+        if self._bars is not None:
+            self._bars_item.show_bars(self._bars, self.channel, {mark[0] for mark in self.marks})
 
     # where things are -------------------------------------------------------------------------------------
     def strip(self) -> float:
@@ -366,9 +373,7 @@ class MapItem(QGraphicsObject):
         return self._box
 
     def paint(self, painter: QPainter, option: Any, widget: Any = None) -> None:
-        if self._bars:
-            painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
-            self._bars.paint(painter, self.channel, {mark[0] for mark in self.marks})
+        """Leave the picture to the items below."""
 
     def paint_over(self, painter: QPainter) -> None:
         """Draw marks and names over the picture."""

@@ -10,9 +10,10 @@ from PySide6.QtCore import QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter
 
 from widgets.base.look import theme
-from widgets.base.look.alignment import LEFT
 from widgets.base.text.glossary import say
 from widgets.charts.library import pg
+from widgets.charts.scene.board import Pool
+from widgets.charts.scene.labels import Line
 
 GAP = 9.0
 TALL = 14  # pixels of a sample in the legend
@@ -61,6 +62,7 @@ class Header(pg.GraphicsWidget):
         self.link: int | None = None  # index of the part that is a link
         self.brief: Mapping[int, str] = {}  # what is written instead of a part that has no room, by its index
         self._texts: dict[Any, str] = {}
+        self._lines = Pool(Line, self)
         self.legend = pg.LegendItem(frame=False, horSpacing=2, sampleType=Sample)
         self.legend.layout.setContentsMargins(0, 0, 0, 0)
         self.legend.setParentItem(self)
@@ -126,7 +128,10 @@ class Header(pg.GraphicsWidget):
         self.legend.setVisible(fits)
         top = (self.size().height() - hint.height()) / 2 - 1
         self.legend.setGeometry(QRectF(self.size().width() - hint.width(), top, hint.width(), hint.height()))
-        self.update()
+        with self._lines as pool:
+            for k, (shown, place) in enumerate(zip(self.shown(), self._places())):
+                if shown:
+                    pool.take().write(shown, place.adjusted(0, 0, GAP, 0), self._font(k), QColor(self.parts[k][1]))
 
     def boundingRect(self) -> QRectF:
         return QRectF(0, 0, self.size().width(), self.size().height())
@@ -158,12 +163,6 @@ class Header(pg.GraphicsWidget):
             wanted = text if metrics.horizontalAdvance(text) <= room else self.brief.get(k, text)
             found.append("" if place.isEmpty() else metrics.elidedText(wanted, Qt.TextElideMode.ElideRight, room))
         return found
-
-    def paint(self, p: QPainter, *rest: Any) -> None:
-        for k, (shown, place) in enumerate(zip(self.shown(), self._places())):
-            p.setFont(self._font(k))
-            p.setPen(QColor(self.parts[k][1]))
-            p.drawText(place.adjusted(0, 0, GAP, 0), LEFT, shown)
 
     def link_place(self) -> QRectF:
         """Return where the link is, empty where there is none."""

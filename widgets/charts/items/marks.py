@@ -17,6 +17,8 @@ from widgets.base.look.alignment import CENTRE
 from widgets.base.look.shown import stroke
 from widgets.charts.inks import faded
 from widgets.charts.library import pg
+from widgets.charts.scene.board import Pool
+from widgets.charts.scene.labels import Line
 
 
 def _path(*corners: tuple[float, float], closed: bool = True) -> QPainterPath:
@@ -154,56 +156,54 @@ class Stems(pg.PlotCurveItem):
         self.setData(np.repeat(x[there], 2), pairs, connect="pairs")
 
 
-class Words(pg.GraphicsObject):
+class Words(pg.ItemGroup):
     """Words in a plot's box at x coordinates, upright where their `span` of the axis is too narrow for them."""
 
     def __init__(self, box: pg.ViewBox, where: Qt.AlignmentFlag = Qt.AlignmentFlag.AlignVCenter) -> None:
         super().__init__()
         self.span = 1.0
-        self._flags = int(where | Qt.AlignmentFlag.AlignHCenter)
+        self._where = where | Qt.AlignmentFlag.AlignHCenter
         self._box = weakref.ref(box)
         self._words: tuple[tuple[float, str, str], ...] = ()  # x, text, colour's role in the theme
         self.font = QFont()
+        self._lines = Pool(Line, self)
         self.setParentItem(box)  # in pixels, not in the units of the axes
         box.sigRangeChanged.connect(self.follow)
         box.sigResized.connect(self.follow)
 
     def follow(self, *changed: Any) -> None:
-        self.prepareGeometryChange()
-        self.update()
+        """Place the words where the box has their coordinates now."""
+        box = self._box()
+        if box is None or not (self._words or self._lines.taken):
+            return
+        area, metrics = QRectF(box.rect()), QFontMetricsF(self.font)
+        low, high = box.viewRange()[0]
+        unit = area.width() / (high - low)
+        width, flat = self.span * unit, QRectF(0, 0, 1e4, 40)
+        with self._lines as pool:
+            for value, text, role in self._words:
+                x, long = (value - low) * unit, metrics.horizontalAdvance(text)
+                level = width >= long + 6
+                if level or (width >= metrics.height() and area.height() >= long):
+                    line, ink = pool.take(), QColor(getattr(theme.current(), role))
+                    room = QRectF(x - long, area.top(), 2 * long, area.height()) if level else flat
+                    line.write(text, room, self.font, ink, self._where if level else CENTRE)
+                    line.setRotation(0 if level else -90)
+                    if not level:
+                        line.setPos(x - line.boundingRect().height() / 2, area.center().y() + long / 2)
 
-    def set_words(self, words: Sequence[tuple[float, str, str]]) -> None:
-        if tuple(words) != self._words:
-            self._words = tuple(words)
-            self.update()
+    def set_words(self, words: Sequence[tuple[float, str, str]], span: float = 1.0) -> None:
+        if (tuple(words), span) != (self._words, self.span):
+            self._words, self.span = tuple(words), span
+            self.follow()
+
+    def dress(self, font: QFont) -> None:
+        """Take a font and the colours of the theme."""
+        self.font = font
+        self.follow()
 
     def words(self) -> list[str]:
         return [text for _, text, _ in self._words]
-
-    def boundingRect(self) -> QRectF:
-        box = self._box()
-        return QRectF(box.rect()) if box is not None else QRectF()
-
-    def paint(self, p: QPainter, *rest: Any) -> None:
-        box = self._box()
-        if box is None or not self._words:
-            return
-        area, metrics = self.boundingRect(), QFontMetricsF(self.font)
-        low, high = box.viewRange()[0]
-        unit = area.width() / (high - low)
-        width = self.span * unit
-        p.setFont(self.font)
-        for value, text, role in self._words:
-            x, advance = (value - low) * unit, metrics.horizontalAdvance(text)
-            p.setPen(QColor(getattr(theme.current(), role)))
-            if width >= advance + 6:
-                p.drawText(QRectF(x - advance, area.top(), 2 * advance, area.height()), self._flags, text)
-            elif width >= metrics.height() and area.height() >= advance:
-                p.save()
-                p.translate(x, area.center().y())
-                p.rotate(-90)
-                p.drawText(QRectF(-advance, -20, 2 * advance, 40), int(CENTRE), text)
-                p.restore()
 
 
 class ElementLine(pg.InfiniteLine):

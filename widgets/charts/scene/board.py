@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QGraphicsItem, QGraphicsScene, QWidget
 
 from widgets.base.look import theme
 from widgets.base.look.shown import terms
+from widgets.base.text.glossary import plain
 from widgets.charts.library import pg
 
 Item = TypeVar("Item", bound=QGraphicsItem)
@@ -65,6 +66,8 @@ class Pool(Generic[Item]):
 class BoardWidget(QWidget):
     """A widget that shows a board. Subclasses make items at the start and set them in `place`."""
 
+    GROUND = "panel"  # role of the theme; "" is the ground of the widget below
+
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.board = Board(self)
@@ -81,10 +84,11 @@ class BoardWidget(QWidget):
 
     def placed(self) -> None:
         """Place the items if something has changed since."""
-        key = (theme.current(), self.width(), self.height(), self.font().key(), terms())
+        key = (theme.current(), self.width(), self.height(), self.font().key(), terms(), plain())
         if key != self._placed:
             self._placed = key
-            self.board.setBackgroundBrush(QColor(theme.current().panel))
+            if self.GROUND:
+                self.board.setBackgroundBrush(QColor(getattr(theme.current(), self.GROUND)))
             self.place()
 
     def small(self, bold: bool = False) -> QFont:

@@ -104,12 +104,16 @@ class Tag(QGraphicsPathItem):
 
     def write(self, text: str, box: QRectF, font: QFont, ink: QColor, ground: QColor, pen: QPen = NO_PEN) -> None:
         """Write a text into the middle of a box."""
+        self.outline(box, pen)
+        self.setBrush(ground)
+        self.line.write(text, box, font, ink, Qt.AlignmentFlag.AlignCenter)
+
+    def outline(self, box: QRectF, pen: QPen) -> None:
+        """Put the ground round a box."""
         path = QPainterPath()
         path.addRoundedRect(box, self._radius, self._radius)
         self.setPath(path)
         self.setPen(pen)
-        self.setBrush(ground)
-        self.line.write(text, box, font, ink, Qt.AlignmentFlag.AlignCenter)
 
 
 class Still(QGraphicsPixmapItem):

@@ -6,16 +6,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QPainter
-from PySide6.QtWidgets import QGraphicsRectItem
+from PySide6.QtCore import QPointF, QRectF
+from PySide6.QtGui import QColor
+from PySide6.QtWidgets import QGraphicsLineItem, QGraphicsRectItem
 
 from widgets.base.look import theme
-from widgets.base.look.alignment import LEFT
-from widgets.base.look.theme import Theme
 from widgets.charts.inks import faded
 from widgets.charts.items.marks import Columns, ink
 from widgets.charts.library import pg
+from widgets.charts.scene.board import Pool
+from widgets.charts.scene.labels import Line
 from widgets.spaces.sequence.step_cells import Cell, Place, in_words, place_name, runs, shown
 from widgets.spaces.sequence.timeline.items.tiles import colours
 
@@ -66,8 +66,8 @@ class Strip(pg.ItemGroup):
         self.chosen.setPen(ink(t.text, 1.4))
 
 
-class EquationItem(pg.GraphicsObject):
-    """The text of an equation, painted, and a strip for each side of the square."""
+class EquationItem(pg.ItemGroup):
+    """The text of an equation, and a strip for each side of the square."""
 
     def __init__(self, canvas: Any) -> None:
         super().__init__()
@@ -76,23 +76,23 @@ class EquationItem(pg.GraphicsObject):
         self.size = QRectF()
         self.strips = {side: Strip() for side in SIDES}
         self.names: list[Spot] = []
+        self._lines, self._hairs = Pool(Line, self), Pool(QGraphicsLineItem, self)
         for strip in self.strips.values():
             strip.setParentItem(self)
 
     def show_cell(self, cell: Cell, rect: QRectF) -> None:
         """Show an equation at a rectangle of the scene."""
-        self.prepareGeometryChange()
         self.cell, self.size = cell, QRectF(0, 0, rect.width(), rect.height())
         self.setPos(rect.topLeft())
         self.names = []
-        self._symbols(None, cell, QPointF(0, self._head(cell)), rect.width())
+        self._symbols(cell, QPointF(0, self._head(cell)), rect.width())
         for side, strip in self.strips.items():
             strip.setVisible(side in dict(cell.lines))
         for side, line in self._sides(cell):
             high = self.strip_height(cell) - 5
             room = QRectF(line.left(), line.bottom() + 1, line.width(), high)
             self.strips[side].show_side(cell, side, cell.there(self.canvas.place(cell), side), room)
-        self.update()
+        self.write()
 
     def spots(self) -> list[Spot]:
         """Return what can be pointed at, in coordinates of the scene."""
@@ -113,45 +113,50 @@ class EquationItem(pg.GraphicsObject):
     def height(self, cell: Cell, width: float) -> float:
         """Return the height of an equation in a column of that width."""
         rows = 1 if len(cell.lines) < 2 or width >= WIDE - 2 * MARGIN else 2
-        top = self._head(cell) + self._symbols(None, cell, QPointF(0, 0), width)
+        top = self._head(cell) + self._symbols(cell, QPointF(0, 0), width)
         return top + rows * (self.canvas.line + 3 + self.strip_height(cell)) + GAP
 
     def _sides(self, cell: Cell) -> list[tuple[str, QRectF]]:
         """Return where the line of numbers of each side stands: beside each other where there is room."""
         sides, width, line = [side for side, _ in cell.lines], self.size.width(), self.canvas.line
-        y = self._head(cell) + self._symbols(None, cell, QPointF(0, 0), width)
+        y = self._head(cell) + self._symbols(cell, QPointF(0, 0), width)
         if len(sides) < 2 or width < WIDE - 2 * MARGIN:
             down = line + 3 + self.strip_height(cell)
             return [(side, QRectF(0, y + k * down, width, line)) for k, side in enumerate(sides)]
         each = (width - MARGIN) / 2
         return [(side, QRectF(k * (each + MARGIN), y, each, line)) for k, side in enumerate(sides)]
 
-    def boundingRect(self) -> QRectF:
-        return self.size.adjusted(-2, -2, 2, 2)
+    # text -------------------------------------------------------------------------------------------------
+    def write(self) -> None:
+        """Write all text: what is under the mouse, selected or under the cursor may be something else."""
+        if self.cell is not None:
+            with self._lines, self._hairs:
+                self._write(self.cell)
 
-    # painting -------------------------------------------------------------------------------------------------
-    def paint(self, p: QPainter, *rest: Any) -> None:
-        cell, canvas, t, width = self.cell, self.canvas, theme.current(), self.size.width()
-        if cell is None:
-            return
+    def _write(self, cell: Cell) -> None:
+        canvas, t, width = self.canvas, theme.current(), self.size.width()
         if cell.heading:
-            font, metrics = canvas.font_of("bold")
-            p.setFont(font)
-            p.setPen(QColor(t.muted))
-            heading = metrics.elidedText(cell.heading, Qt.TextElideMode.ElideRight, width)
-            p.drawText(QRectF(0, 3, width, canvas.line), LEFT, heading)
-            _hair(p, t.line, 0, canvas.line + 5, width)
+            self._text(cell.heading, "bold", QRectF(0, 3, width, canvas.line), t.muted)
+            self._hair(t.line, 0, canvas.line + 5, width)
         y = self._head(cell)
-        y += self._symbols(p, cell, QPointF(0, y), width)
+        y += self._symbols(cell, QPointF(0, y), width, write=True)
         if not cell.lines:
-            p.setFont(canvas.font_of("small")[0])
-            p.setPen(QColor(t.muted))
-            p.drawText(QRectF(0, y, width, canvas.line), LEFT, "too large to be sent along")
+            self._text("too large to be sent along", "small", QRectF(0, y, width, canvas.line), t.muted)
         for side, rect in self._sides(cell):
-            self._numbers(p, t, cell, side, rect)
+            self._numbers(cell, side, rect)
 
-    def _symbols(self, p: QPainter | None, cell: Cell, at: QPointF, width: float) -> float:
-        """Draw the equation in symbols, or find the places of its names without a painter; return its height."""
+    def _text(self, text: str, kind: str, box: QRectF, ink: str) -> float:
+        """Write a text in a font of the canvas, and return where it ends."""
+        return self._lines.take().write(text, box, self.canvas.font_of(kind)[0], QColor(ink))
+
+    def _hair(self, colour: str, left: float, y: float, right: float) -> None:
+        """Draw a level line of one pixel, sharp."""
+        hair = self._hairs.take()
+        hair.setPen(ink(colour))
+        hair.setLine(left, round(y) + 0.5, right, round(y) + 0.5)
+
+    def _symbols(self, cell: Cell, at: QPointF, width: float, write: bool = False) -> float:
+        """Find the places of the names in the equation, or write it in symbols; return its height."""
         canvas, t = self.canvas, theme.current()
         plain = canvas.font_of("plain")[1]
         x, y, high = at.x(), at.y(), plain.height() + 3
@@ -160,46 +165,33 @@ class EquationItem(pg.GraphicsObject):
             long = sum(canvas.advance("index" if sub else own, w) for w, sub in parts)
             if x + long > at.x() + width and x > at.x() + 24 and text not in (")", " "):
                 x, y = at.x() + 24, y + high
-            if p is None and layer and self.cell is cell:
+            if not write and layer and self.cell is cell:
                 self.names.append(Spot(QRectF(x, y, long, high), cell, layer))
-            if p is not None and layer and canvas.hot == layer:
-                _hair(p, t.accent, x, y + high - 1, x + long)
+            if write and layer and canvas.hot == layer:
+                self._hair(t.accent, x, y + high - 1, x + long)
             for word, sub in parts:
                 kind = "index" if sub else own
-                if p is not None:
-                    p.setFont(canvas.font_of(kind)[0])
-                    p.setPen(QColor(t.accent if layer and layer in (canvas.selected, canvas.hot) else t.text))
-                    p.drawText(QPointF(x, y + plain.ascent() + (3 if sub else 0)), word)
+                if write:
+                    base = y + plain.ascent() + (3 if sub else 0) - canvas.font_of(kind)[1].ascent()
+                    marked = layer and layer in (canvas.selected, canvas.hot)
+                    box = QRectF(x, base, canvas.advance(kind, word), canvas.font_of(kind)[1].height())
+                    self._text(word, kind, box, t.accent if marked else t.text)
                 x += canvas.advance(kind, word)
         return y - at.y() + high
 
-    def _numbers(self, p: QPainter, t: Theme, cell: Cell, side: str, rect: QRectF) -> None:
-        place = cell.there(self.canvas.place(cell), side)
+    def _numbers(self, cell: Cell, side: str, rect: QRectF) -> None:
+        t, place = theme.current(), cell.there(self.canvas.place(cell), side)
         words, value = in_words(cell, side, place)
         result = f"= {value}"
-        (small, metrics), (bold, heavy) = self.canvas.font_of("small"), self.canvas.font_of("bold")
+        metrics, heavy = self.canvas.font_of("small")[1], self.canvas.font_of("bold")[1]
         room, known = heavy.horizontalAdvance(result) + 6, metrics.horizontalAdvance(words)
         own = place_name(place, self.canvas.names) if side == "before" else ""
         name = (SIDES[side] + "  " if len(cell.lines) > 1 else "") + own
         label = metrics.horizontalAdvance(name) + 8
-        p.setFont(small)
-        p.setPen(QColor(t.muted))
-        if known + room + label <= rect.width():
-            p.drawText(rect, LEFT, name)
-        else:
+        if known + room + label > rect.width():
             label = 0.0
-        text = metrics.elidedText(words, Qt.TextElideMode.ElideRight, rect.width() - room - label)
-        p.setPen(QColor(t.text))
-        p.drawText(rect.adjusted(label, 0, 0, 0), LEFT, text)
-        p.setFont(bold)
-        p.setPen(QColor(t.bad if side == "after" and cell.differs(place) else t.text))
-        x = rect.left() + label + metrics.horizontalAdvance(text) + 5
-        p.drawText(QRectF(x, rect.top(), room, rect.height()), LEFT, result)
-
-
-def _hair(p: QPainter, colour: str, left: float, y: float, right: float) -> None:
-    """Draw a level line of one pixel, sharp."""
-    p.setRenderHint(QPainter.RenderHint.Antialiasing, False)
-    p.setPen(ink(colour))
-    p.drawLine(QPointF(left, y), QPointF(right, y))
-    p.setRenderHint(QPainter.RenderHint.Antialiasing, True)
+        elif name:
+            self._text(name, "small", rect, t.muted)
+        end = self._text(words, "small", rect.adjusted(label, 0, -room, 0), t.text)
+        wrong = side == "after" and cell.differs(place)
+        self._text(result, "bold", QRectF(end + 5, rect.top(), room, rect.height()), t.bad if wrong else t.text)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from PySide6.QtCore import QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFont, QFontMetricsF, QPainter
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
@@ -98,6 +98,8 @@ class StepCanvas(Sheet):
     def changeEvent(self, event: Any) -> None:
         self._fonts, self._advances, self._laid = {}, {}, ()
         super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange and hasattr(self, "_measure"):
+            self._arrange()
 
     def font_of(self, kind: str) -> tuple[QFont, QFontMetricsF]:
         """Return the font, and its metrics, of "plain" and "heavy" symbols, "index", "small" and "bold" text."""
@@ -193,7 +195,8 @@ class StepCanvas(Sheet):
     def _warm(self, hot: str) -> None:
         if hot != self.hot:
             self.hot = hot
-            self.scene().update()
+            for item in self.equations:
+                item.write()
 
     def mousePressEvent(self, event: Any) -> None:
         spot, place = self._under(event)

@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen
+from PySide6.QtGui import QColor, QFontMetricsF, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from widgets.base.look import theme
-from widgets.base.look.alignment import CENTRE, LEFT, RIGHT
 from widgets.base.pointer import Pointer
-from widgets.spaces.sequence.timeline.items.painting import cell_colours, limits, on, paint_scale
+from widgets.charts.scene.board import BoardWidget, Pool
+from widgets.charts.scene.labels import Scale, Tag
+from widgets.spaces.sequence.timeline.items.painting import cell_colours, limits, on
+from widgets.spaces.sequence.timeline.items.tiles import ramp
 from widgets.spaces.sequence.timeline.rows import Row, Scene
 
 MOST = 4000  # tokens that are laid out at a time
@@ -21,7 +23,7 @@ EDGE = 12.0
 LEGEND, BAR = 20.0, 110.0  # height of the legend, width of its colours
 
 
-class TokenText(QWidget):
+class TokenText(BoardWidget):
     """The tokens from the first step seen on, as many as fit; a click selects a step."""
 
     clicked = Signal(str, int)
@@ -35,6 +37,8 @@ class TokenText(QWidget):
         self.setAccessibleName("Text")
         self.scene, self.first, self.hot = Scene(), 0, -1
         self.cells: list[tuple[QRectF, int]] = []
+        root = self.board.root
+        self._tokens, self._rings, self._key = Pool(lambda: Tag(2.0), root), Pool(lambda: Tag(3.0), root), Scale(root)
         self._row: Row | None = None
         self.pointer.moved.connect(self._follow)
 
@@ -62,7 +66,7 @@ class TokenText(QWidget):
         self._lay_out()
         self.setVisible(self._row is not None)
         self.updateGeometry()
-        self.update()
+        self.changed()
 
     def _lay_out(self) -> None:
         metrics, line = QFontMetricsF(self.font()), self._line()
@@ -95,52 +99,33 @@ class TokenText(QWidget):
     def step_at(self, at: QPointF) -> int | None:
         return next((step for box, step in self.cells if box.adjusted(0, -2, 2, 2).contains(at)), None)
 
-    def paintEvent(self, event: Any) -> None:
-        p, t = QPainter(self), theme.current()
-        p.fillRect(self.rect(), QColor(t.panel))
-        if self._row is not None and self.cells:
-            first, last = self.cells[0][1], self.cells[-1][1] + 1
-            colours = cell_colours(self.scene, self._row, first, last)
-            p.setRenderHint(QPainter.RenderHint.Antialiasing, True)
-            for box, step in self.cells:
-                ground = QColor(t.panel) if colours is None else QColor(*colours[step - first].tolist())
-                p.setPen(Qt.PenStyle.NoPen)
-                p.setBrush(ground)
-                p.drawRoundedRect(box, 2, 2)
-                p.setPen(on(ground))
-                p.drawText(box, CENTRE, self.scene.names[step])
-            for box, step in self.cells:  # rings lie over the neighbours
-                ring = t.accent if step == self.scene.selected else t.text if step == self.hot else ""
-                if ring:
-                    p.setBrush(Qt.BrushStyle.NoBrush)
-                    for wide, ink in ((4.6, t.panel), (2.2, ring)):  # a gap sets the ring off from any ground
-                        p.setPen(QPen(QColor(ink), wide))
-                        p.drawRoundedRect(box.adjusted(-0.5, -0.5, 0.5, 0.5), 3, 3)
-            if self.scene.tint:
-                self._paint_legend(p)
-        p.end()
+    def place(self) -> None:
+        t, cells = theme.current(), self.cells if self._row is not None else []
+        with self._tokens as pool:
+            if self._row is not None and cells:
+                first = cells[0][1]
+                colours = cell_colours(self.scene, self._row, first, cells[-1][1] + 1)
+                for box, step in cells:
+                    ground = QColor(t.panel) if colours is None else QColor(*colours[step - first].tolist())
+                    pool.take().write(self.scene.names[step], box, self.font(), on(ground), ground)
+        self._place_rings()
+        self._key.setVisible(bool(cells and self.scene.tint))
+        if self.scene.tint:  # the colours with the values at both ends, and what they mean
+            scale, limit = self.scene.tint_scale
+            room = QRectF(EDGE, self.height() - LEGEND - 2, self.width() - 2 * EDGE, LEGEND)
+            inks, table = (QColor(t.muted), QColor(t.muted), QColor(t.line)), ramp(scale)
+            self._key.show_scale(limits(scale, limit), table, room, self.small(), inks, self.scene.tint_name, BAR)
 
-    def _paint_legend(self, p: QPainter) -> None:
-        """Draw the colours with the values at both ends, and say what they mean."""
-        t, (scale, limit) = theme.current(), self.scene.tint_scale
-        font = QFont(self.font())
-        font.setPointSizeF(max(6.5, font.pointSizeF() * 0.88))
-        p.setFont(font)
-        metrics, y = QFontMetricsF(font), self.height() - LEGEND - 2
-        low, high = limits(scale, limit)
-        wide = metrics.horizontalAdvance(low) + 4
-        p.setPen(QColor(t.muted))
-        p.drawText(QRectF(EDGE, y, wide, LEGEND), RIGHT, low)
-        bar = QRectF(EDGE + wide + 6, y + LEGEND / 2 - 4, BAR, 8)
-        paint_scale(p, bar, scale)
-        p.setPen(QColor(t.line))
-        p.setBrush(Qt.BrushStyle.NoBrush)
-        p.drawRect(bar)
-        p.setPen(QColor(t.muted))
-        words = f"{high}   {self.scene.tint_name}"
-        room = self.width() - bar.right() - 6 - EDGE
-        shown = metrics.elidedText(words, Qt.TextElideMode.ElideRight, room)
-        p.drawText(QRectF(bar.right() + 6, y, room, LEGEND), LEFT, shown)
+    def _place_rings(self) -> None:
+        """Put rings round the selected token and the one under the mouse; they lie over the neighbours."""
+        t = theme.current()
+        with self._rings as pool:
+            for box, step in self.cells if self._row is not None else ():
+                ring = t.accent if step == self.scene.selected else t.text if step == self.hot else ""
+                for wide, ink in ((4.6, t.panel), (2.2, ring)) if ring else ():  # a gap sets it off from any ground
+                    item = pool.take()
+                    item.setZValue(1)
+                    item.outline(box.adjusted(-0.5, -0.5, 0.5, 0.5), QPen(QColor(ink), wide))
 
     def mouseMoveEvent(self, event: Any) -> None:
         step = self.step_at(event.position())
@@ -161,5 +146,5 @@ class TokenText(QWidget):
         hot = -1 if step is None else int(step)
         if hot != self.hot:
             self.hot = hot
-            if self.isVisible():
-                self.update()
+            self._place_rings()
+            self.update()

@@ -106,7 +106,7 @@ class ChangeChart(Plot):
         self.on_x.setBrush(fill(t.first))
         self.on_gx.setPen(ink(t.first, 1.4))
         self.on_gx.setBrush(fill(t.plot))
-        self.same.font = self.small()
+        self.same.dress(self.small())
         self._place()
         self._write()
 

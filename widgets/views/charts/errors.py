@@ -217,7 +217,7 @@ class LayerChart(Plot):
         self.local.setBrush(fill(t.plot))
         for former in self.former.values():
             former.dress()
-        self.gaps.font = self.small()
+        self.gaps.dress(self.small())
         self._place()
         self._write()
 

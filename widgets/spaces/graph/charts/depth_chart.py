@@ -279,9 +279,8 @@ class InfluenceChart(Plot):
         self.zeros.set_words(zeros)
         more = np.array([reach + 0.5] if self.reaches and reach < self.far else [])
         self.beyond.set_columns(more, np.full(len(more), self.far + 0.5), low, high)
-        self.end.span = self.far - reach
         text = f"no influence beyond {_hops(reach)}"
-        self.end.set_words([((reach + self.far + 1) / 2, text, "muted") for _ in more])
+        self.end.set_words([((reach + self.far + 1) / 2, text, "muted") for _ in more], self.far - reach)
         keys: dict[Any, str] = {
             self.dots[k]: r.title if two else f"{r.title}, {r.layer}" for k, r in enumerate(self.reaches)
         }
@@ -323,7 +322,8 @@ class InfluenceChart(Plot):
         self.edges.setPen(ink(mixed(t.line, t.plot, 0.45).name()))
         self.beyond.setOpts(brush=faded(t.muted, 22))
         self.ring.setPen(ink(t.accent, 1.4))
-        self.zeros.font = self.end.font = self.small()
+        for words in (self.zeros, self.end):
+            words.dress(self.small())
         self._write()
 
     # the mouse ------------------------------------------------------------------------------------------------

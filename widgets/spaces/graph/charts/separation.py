@@ -118,6 +118,8 @@ class RowItem(QGraphicsLineItem):
 class SeparationTable(BoardWidget):
     """The verdicts as lines: a mark, who says it, and how."""
 
+    GROUND = ""
+
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.rows: tuple[Row, ...] = ()

@@ -24,6 +24,7 @@ from explorer.work.training import backprop
 from explorer.work.training.backprop import LOSSES, STARTS, Chain, Learned, Rung, ladder, loss_of, neuron, steps
 from widgets.base.frame_view import FrameView, Pages
 from widgets.base.look import theme
+from widgets.base.look.alignment import CENTRE, LEFT
 from widgets.base.text.words import figure, subject
 from widgets.base.view import ViewSpec
 from widgets.charts.axis.axes import LogAxis, ValueAxis
@@ -43,6 +44,8 @@ RATES = np.logspace(-2, 1, 121)  # sizes of a step, as parts of the best one
 
 class LadderSheet(BoardWidget):
     """Numbers and colours of each layer: its weights or their gradients, and behind them b, z, a, δ and ∂C/∂b."""
+
+    GROUND = ""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -85,7 +88,7 @@ class LadderSheet(BoardWidget):
         active = self.step in (k + 1, self.steps - k)
         self._write(name, GAP, y, 400, "accent" if active else "text", bold=True)
         for word, x in zip(COLUMNS, places, strict=True):
-            self._write(word, x, y, CELL * 2, "muted")
+            self._write(word, x, y, CELL - 1, "muted", align=CENTRE)
         shown = rung.weight_gradient if self.gradients else rung.layer.weight
         columns = (
             (rung.layer.bias, True), (rung.z, forward), (rung.a, forward), (rung.delta, backward),
@@ -100,10 +103,12 @@ class LadderSheet(BoardWidget):
                 self._row(x, y, values[i : i + 1], float(np.abs(values).max()), known)
         return y + TALL
 
-    def _write(self, text: str, x: float, y: float, wide: float, role: str, bold: bool = False) -> None:
+    def _write(
+        self, text: str, x: float, y: float, wide: float, role: str, bold: bool = False, align: Any = LEFT
+    ) -> None:
         font = QFont(self.font())
         font.setBold(bold)
-        self.words.take().write(text, QRectF(x, y, wide, TALL), font, QColor(getattr(theme.current(), role)))
+        self.words.take().write(text, QRectF(x, y, wide, TALL), font, QColor(getattr(theme.current(), role)), align)
 
     def _row(self, x: float, y: float, values: NDArray[Any], most: float, known: bool) -> None:
         """Place numbers beside each other on their colours, or blank cells while they are not known."""
