@@ -1,6 +1,6 @@
 """The drawn parts of a diagram: labels, arrows, the read-out of an error. Text is real text.
 
-Items read the theme when they paint, so that a change of theme is one `scene.update()`.
+Labels read the theme when they paint; arrows and read-outs take its colours in `dress`.
 """
 
 from __future__ import annotations
@@ -15,18 +15,23 @@ from PySide6.QtGui import (
     QFontMetricsF,
     QPainter,
     QPainterPath,
+    QPainterPathStroker,
     QPen,
     QPolygonF,
 )
-from PySide6.QtWidgets import QGraphicsItem, QGraphicsObject, QGraphicsSceneMouseEvent
+from PySide6.QtWidgets import QGraphicsObject, QGraphicsPathItem, QGraphicsSceneMouseEvent
 
+from explorer.square.frame import Measure
 from widgets.base.look.shown import badges, terms
 from widgets.base.look.theme import current
 from widgets.base.text.glossary import meaning, say, words_in
 from widgets.base.text.words import figure
+from widgets.charts.library import pg
+from widgets.charts.scene.labels import NO_PEN, Tag
 
-# of the number; that of an element that moves nothing is grey: it proves nothing
+FORMULA = "‖ρ′(g)F(x) − F(ρ(g)x)‖ / ‖ρ′(g)F(x)‖, from the input to this layer"
 BADGE = 18.0  # pixels, its height
+# of the number; that of an element that moves nothing is grey: it proves nothing
 ROLES = {"holds": "good", "broken": "bad", "broken earlier": "bad", "nothing to test": "muted"}
 SIGNS = {"holds": "✓", "broken": "✗", "broken earlier": "✗", "no law": "–", "no verdict": "–", "nothing to test": "–"}
 TERSE = 32  # characters of a text whose words are explained; in a sentence they would be too many
@@ -63,6 +68,7 @@ class Label(QGraphicsObject):
         self.wrap = False
         self.frame = False  # a dashed frame round the box: something is absent here
         self.dot = ""  # role of a coloured dot before the text
+        self.fixed = False  # the digits of changing numbers stay in place
         self._box = QRectF()
         self._terms: list[str] = []  # words of the glossary that stand in it
         self._typeset: tuple[object, QFont, list[str], float] | None = None  # for what, and how it is written
@@ -96,7 +102,8 @@ class Label(QGraphicsObject):
             self.clicked.emit()
 
     def _too_long(self) -> bool:
-        return QFontMetricsF(font(self.size, self.bold)).horizontalAdvance(say(self.text)) > self._box.width()
+        used = font(self.size, self.bold, self.fixed)
+        return QFontMetricsF(used).horizontalAdvance(say(self.text)) > self._box.width()
 
     def _told(self) -> str:
         """Return the tool tip: the whole of what is cut, and what its words mean."""
@@ -116,7 +123,7 @@ class Label(QGraphicsObject):
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRect(box.adjusted(0.5, 0.5, -0.5, -0.5))
             box.adjust(6, 5, -6, -5)
-        key = (say(self.text), self.bold, self.wrap, self.dot, box.getRect())
+        key = (say(self.text), self.size, self.bold, self.wrap, self.dot, box.getRect())
         if self._typeset is None or key != self._typeset[0]:
             self._typeset = (key, *self._set(box))
         _, used, lines, spacing = self._typeset
@@ -144,14 +151,14 @@ class Label(QGraphicsObject):
     def _set(self, box: QRectF) -> tuple[QFont, list[str], float]:
         """Return the font, the lines as they fit into `box`, and the distance from one to the next."""
         size, elided, text = self.size, Qt.TextElideMode.ElideRight, say(self.text)
-        metrics = QFontMetricsF(font(size, self.bold))
+        metrics = QFontMetricsF(font(size, self.bold, self.fixed))
         while self.wrap and size > 9 and _lines_high(text, metrics, box.width()) > box.height():
             size -= 1
-            metrics = QFontMetricsF(font(size, self.bold))
+            metrics = QFontMetricsF(font(size, self.bold, self.fixed))
         width = box.width() - (DOT if self.dot else 0.0)
         while not self.wrap and size > 9 and len(text) <= TERSE and metrics.horizontalAdvance(text) > width:
             size -= 1  # a name is written small before it is cut
-            metrics = QFontMetricsF(font(size, self.bold))
+            metrics = QFontMetricsF(font(size, self.bold, self.fixed))
         if not self.wrap:
             lines = [metrics.elidedText(text, elided, width)]
         else:
@@ -160,7 +167,7 @@ class Label(QGraphicsObject):
             room = max(1, int(box.height() // metrics.lineSpacing()))
             if len(lines) > room:
                 lines = [*lines[: room - 1], metrics.elidedText(" ".join(lines[room - 1 :]), elided, width)]
-        return font(size, self.bold), lines, metrics.lineSpacing()
+        return font(size, self.bold, self.fixed), lines, metrics.lineSpacing()
 
 
 def _lines_high(text: str, metrics: QFontMetricsF, width: float) -> float:
@@ -178,46 +185,42 @@ def _wrapped(text: str, metrics: QFontMetricsF, width: float) -> list[str]:
     return [metrics.elidedText(line, Qt.TextElideMode.ElideRight, width) for line in lines]
 
 
-class Arrow(QGraphicsItem):
+class Arrow(QGraphicsPathItem):
     """A line through points with a head at its end."""
 
     def __init__(self, role: str = "muted") -> None:
         super().__init__()
         self.role = role
-        self._points: list[QPointF] = []
-        self._line, self._head = QPainterPath(), QPolygonF()
+        self.setPen(NO_PEN)
+        self._stroker = QPainterPathStroker()
+        self._stroker.setWidth(1.5)
+        self._stroker.setCapStyle(Qt.PenCapStyle.FlatCap)
+        self._stroker.setJoinStyle(Qt.PenJoinStyle.RoundJoin)
+        self.dress()
+
+    def dress(self) -> None:
+        """Take the colours of the theme."""
+        self.setBrush(colour(self.role))
 
     def place(self, *points: QPointF) -> None:
-        self.prepareGeometryChange()
-        self._points = list(points)
         if len(points) < 2:
+            self.setPath(QPainterPath())
             return
         last, tip = points[-2:]
         length = math.hypot(tip.x() - last.x(), tip.y() - last.y()) or 1.0
         along = QPointF((tip.x() - last.x()) / length, (tip.y() - last.y()) / length)
         base = tip - along * 8
         side = QPointF(-along.y(), along.x()) * 4
-        self._line = QPainterPath(points[0])
+        line = QPainterPath(points[0])
         for point in (*points[1:-1], base):
-            self._line.lineTo(point)
-        self._head = QPolygonF([tip, base + side, base - side])
-
-    def boundingRect(self) -> QRectF:
-        return QPolygonF(self._points).boundingRect().adjusted(-6, -6, 6, 6) if self._points else QRectF()
-
-    def paint(self, painter: QPainter, option: Any, widget: Any = None) -> None:
-        if len(self._points) < 2:
-            return
-        ink = colour(self.role)
-        painter.setPen(QPen(ink, 1.5, Qt.PenStyle.SolidLine, Qt.PenCapStyle.FlatCap, Qt.PenJoinStyle.RoundJoin))
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.drawPath(self._line)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(ink)
-        painter.drawPolygon(self._head)
+            line.lineTo(point)
+        path = self._stroker.createStroke(line)
+        path.addPolygon(QPolygonF([tip, base + side, base - side]))
+        path.setFillRule(Qt.FillRule.WindingFill)
+        self.setPath(path)
 
 
-class ReadOut(QGraphicsItem):
+class ReadOut(pg.ItemGroup):
     """The relative error of a layer, large, with its verdict, its floor and the layer's own (local) error."""
 
     def __init__(self) -> None:
@@ -229,78 +232,73 @@ class ReadOut(QGraphicsItem):
         self.verdict = ""
         self.stale = ""  # why the numbers are not those of what is asked for
         self._box = QRectF()
+        self._head, self._number = Label(11), Label(26)
+        self._floor, self._local, self._badge = Label(11, "muted"), Label(11, "muted"), Tag(BADGE / 2)
+        self._number.bold = True
+        for item in (self._head, self._number, self._floor, self._local, self._badge):
+            item.setParentItem(self)
+        for label in (self._head, self._number, self._floor, self._local):
+            label.fixed = True
 
     def place(self, box: QRectF) -> None:
-        self.prepareGeometryChange()
         self._box = box
+        self.dress()
 
-    def show_measure(self, value: float | None, local: float | None, floor: float | None, verdict: str) -> None:
-        new = (value, local, floor, verdict)
-        if new != (self.value, self.local, self.floor, self.verdict):
-            self.value, self.local, self.floor, self.verdict = new
-            self.setToolTip("‖ρ′(g)F(x) − F(ρ(g)x)‖ / ‖ρ′(g)F(x)‖, from the input to this layer")
-            self.update()
+    def show_measure(self, measure: Measure | None, verdict: str, title: str = "", role: str = "") -> None:
+        """Show figures; with the name and the colour of their model, where there are two."""
+        found = (None, None, None) if measure is None else (measure.cumulative, measure.local, measure.floor)
+        new = (*found, verdict, title, role)
+        if new != (self.value, self.local, self.floor, self.verdict, self.title, self.role):
+            self.value, self.local, self.floor, self.verdict, self.title, self.role = new
+            self.dress()
 
     def show_stale(self, text: str) -> None:
         """Show `text` in place of the numbers, which belong to another element; "" shows them again."""
         if text != self.stale:
             self.stale = text
-            self.update()
+            self.dress()
 
-    def boundingRect(self) -> QRectF:
-        return self._box
+    def dress(self) -> None:
+        """Place all parts, in the colours of the theme, or none where verdicts are not shown."""
+        shown, compact, fresh = bool(self.verdict) and badges(), bool(self.title), not self.stale
+        y, role = self._box.top(), "muted" if self.stale else ROLES.get(self.verdict, "text")
+        for item in (self._head, self._number, self._badge):
+            item.setVisible(shown)
+        for item in (self._floor, self._local):
+            item.setVisible(shown and fresh)
 
-    def paint(self, painter: QPainter, option: Any, widget: Any = None) -> None:
-        if not self.verdict or not badges():
-            return
-        left, top, width = self._box.left(), self._box.top(), self._box.width()
-        compact = bool(self.title)
-        y = top
-
-        def line(text: str, size: float, role: str, bold: bool = False, indent: float = 0.0) -> QRectF:
+        def line(label: Label, text: str, size: float, role: str) -> float:
+            """Write below what is there, and return where the text ends."""
             nonlocal y
-            used = font(size, bold, fixed=True)
-            metrics = QFontMetricsF(used)
-            painter.setFont(used)
-            painter.setPen(colour(role))
-            row = QRectF(left + indent, y, width - indent, metrics.height())
-            text = metrics.elidedText(say(text), Qt.TextElideMode.ElideRight, row.width())
-            painter.drawText(row, int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter), text)
+            metrics = QFontMetricsF(font(size, label.bold, fixed=True))
+            label.size, label.role = size, role
+            label.place(QRectF(self._box.left(), y, self._box.width(), metrics.height()))
+            label.set_text(text)
             y += metrics.height()
-            row.setWidth(min(row.width(), metrics.horizontalAdvance(text)))
-            return row
+            return self._box.left() + min(self._box.width(), metrics.horizontalAdvance(say(text)))
 
-        if compact:
-            heading = line(self.title, 11, "text", bold=True, indent=14)
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(colour(self.role))
-            painter.drawEllipse(QPointF(left + 4.5, heading.center().y()), 4.5, 4.5)
-        else:
-            line("relative error", 11, "muted")
+        self._head.bold, self._head.dot = compact, self.role
+        line(self._head, self.title or "relative error", 11, "text" if compact else "muted")
         # three more lines and the badge go below it
         room = self._box.height() - 3 * QFontMetricsF(font(11, fixed=True)).height() - BADGE - 6
         size = 17.0 if compact else min(max(26.0, self._box.height() / 9), 44.0, max(17.0, room / 1.3))
-        role = "muted" if self.stale else ROLES.get(self.verdict, "text")
-        number = line("…" if self.stale else figure(self.value), size, role, bold=True)
+        middle = y + QFontMetricsF(font(size, True, fixed=True)).height() / 2
+        end = line(self._number, figure(self.value) if fresh else "…", size, role)
+        self._number.setToolTip(FORMULA)
         text = self.stale or f"{SIGNS.get(self.verdict, '')} {self.verdict}"
-        badge_font, wide = next(
+        face, wide = next(
             (f, w) for points in (11, 10, 9, 8, 7)
-            if (w := QFontMetricsF(f := font(points, bold=True)).horizontalAdvance(text) + 14) <= width or points == 7
+            if (w := QFontMetricsF(f := font(points, bold=True)).horizontalAdvance(text) + 14) <= self._box.width()
+            or points == 7
         )  # fmt: skip
-        badge = QRectF(0, 0, wide, BADGE)
-        if compact and number.right() + 8 + badge.width() <= self._box.right():
-            badge.moveTo(number.right() + 8, number.center().y() - BADGE / 2)
+        badge = QRectF(self._box.left(), y + 2, wide, BADGE)
+        if compact and end + 8 + wide <= self._box.right():
+            badge.moveTo(end + 8, middle - BADGE / 2)
         else:
-            badge.moveTo(left, y + 2)
             y += BADGE + 6
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(colour("muted" if role == "text" else role))
-        painter.drawRoundedRect(badge, BADGE / 2, BADGE / 2)
-        painter.setFont(badge_font)
-        painter.setPen(colour("panel"))
-        painter.drawText(badge, int(Qt.AlignmentFlag.AlignCenter), text)
-        if self.stale:
-            return
-        line(f"floor {figure(self.floor)}", 11, "muted")
-        if not compact and y + 16 <= self._box.bottom():
-            line(f"local {figure(self.local)}", 11, "muted")
+        self._badge.write(text, badge, face, colour("panel"), colour("muted" if role == "text" else role))
+        line(self._floor, f"floor {figure(self.floor)}", 11, "muted")
+        self._local.setVisible(shown and fresh and not compact and y + 16 <= self._box.bottom())
+        line(self._local, f"local {figure(self.local)}", 11, "muted")
+        for label in (self._head, self._number, self._floor, self._local):
+            label.update()

@@ -86,6 +86,8 @@ class StageRow:
 
     def dress(self) -> None:
         """Take the colours of the theme."""
+        for item in (self.readout, self.across, self.down_left, self.down_right):
+            item.dress()
         if "bar" in self.__dict__:
             self.bar.dress()
 
@@ -190,11 +192,8 @@ class StageRow:
         for label in self.down_labels:
             label.set_text(f"F to {square.layer.name}" if models == 1 else "F")
         measure = square.measures.get(square.layer.name)
-        self.readout.title, self.readout.role = (square.title, self.role) if models > 1 else ("", "")
-        if measure is None:
-            self.readout.show_measure(None, None, None, badge(measure))
-        else:
-            self.readout.show_measure(measure.cumulative, measure.local, measure.floor, badge(measure))
+        named = (square.title, self.role) if models > 1 else ("", "")
+        self.readout.show_measure(measure, badge(measure), *named)
 
     @property
     def of_rows(self) -> bool:

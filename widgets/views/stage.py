@@ -243,6 +243,7 @@ class Stage(View):
             panel.refresh_colours()
         for row in self.rows:
             row.dress()
+        self._across.dress()
         if self.frame:
             self._show_input(self.frame.squares[:2])
         self._scene.update()

@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QImage, QPainter
-from PySide6.QtWidgets import QStyleOptionGraphicsItem
+from PySide6.QtWidgets import QGraphicsScene
 
+from explorer.square.frame import Measure
+from widgets.base.look.shown import on_paper
 from widgets.maps.diagram import ROLES, ReadOut
 
 ROOM = 300  # pixels of the picture: more than the item has
@@ -15,15 +17,16 @@ ROOM = 300  # pixels of the picture: more than the item has
 
 def painted(box: QRectF, verdict: str, title: str = "") -> np.ndarray:
     """Return which pixels of a picture have something on them, (height, width)."""
-    item = ReadOut()
-    item.title, item.role = title, "accent"
+    scene, item = QGraphicsScene(), ReadOut()
+    scene.addItem(item)
     item.place(box)
-    item.show_measure(0.0, 0.0, 7.5e-8, verdict)
+    item.show_measure(Measure(0.0, 0.0, 7.5e-8, None, True, verdict), verdict, title, "accent" if title else "")
     image = QImage(ROOM, ROOM, QImage.Format.Format_ARGB32)
     image.fill(Qt.GlobalColor.transparent)
     painter = QPainter(image)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    item.paint(painter, QStyleOptionGraphicsItem())
+    with on_paper():  # words of the glossary are underlined on screen
+        scene.render(painter, QRectF(0, 0, ROOM, ROOM), QRectF(0, 0, ROOM, ROOM))
     painter.end()
     pixels = np.frombuffer(image.constBits(), np.uint8).reshape(ROOM, ROOM, 4)
     return np.asarray(pixels[..., 3] > 0)

@@ -481,8 +481,10 @@ def test_two_models_have_their_own_rows_and_colours(qtbot: QtBot) -> None:
 
 def test_nothing_is_made_anew_on_a_frame(qtbot: QtBot) -> None:
     stand = Stand(qtbot, make_frame())
-    items = [id(item) for item in stand.stage.canvas.scene().items()]
     frames = [make_frame(compare=True), make_frame(), None, points(10)]
+    for frame in frames:  # each bar is made when it is first needed
+        stand.stage.set_frame(frame)
+    items = [id(item) for item in stand.stage.canvas.scene().items()]
     for k in range(52):
         stand.stage.set_frame(frames[k % 4])
     assert [id(item) for item in stand.stage.canvas.scene().items()] == items

@@ -32,6 +32,11 @@ class Board(QGraphicsScene):
         self.render(p, rect, rect)
 
 
+def words_now() -> tuple[object, ...]:
+    """Return what all text and colours depend on: items that were placed for the same are placed still."""
+    return theme.current(), plain(), terms()
+
+
 class Pool(Generic[Item]):
     """Items of one kind, as many as were ever needed at a time; those that are not taken this time are hidden."""
 
@@ -84,7 +89,7 @@ class BoardWidget(QWidget):
 
     def placed(self) -> None:
         """Place the items if something has changed since."""
-        key = (theme.current(), self.width(), self.height(), self.font().key(), terms(), plain())
+        key = (*words_now(), self.width(), self.height(), self.font().key())
         if key != self._placed:
             self._placed = key
             if self.GROUND:

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QGraphicsItem, QGraphicsPathItem, QGraphicsPolygon
 from widgets.base.look import theme
 from widgets.base.look.alignment import RIGHT
 from widgets.base.text.glossary import say
-from widgets.charts.scene.board import Board, Pool
+from widgets.charts.scene.board import Board, Pool, words_now
 from widgets.charts.scene.labels import NO_PEN, Line, Paragraph, Still, Tag
 from widgets.maps.diagram import colour, font
 from widgets.spaces.graph.drawing.geometry import Strands, control
@@ -98,9 +98,18 @@ class Cell(QGraphicsRectItem):
         self.picture, self.graph, self.words = Still(self.inside), GraphItem(self.inside), Sentence(self.inside)
         self.strokes: Pool[QGraphicsPathItem] = Pool(QGraphicsPathItem, self.inside)
         self.frame = QGraphicsRectItem(self)
+        self._placed: tuple[object, ...] = ()
 
     def show_panel(self, panel: Panel, head: str, box: QRectF) -> None:
         """Show the title of a panel, after the name of its row, and a frame at its place."""
+        key = (panel, head, box.getRect(), *words_now())
+        if key != self._placed:
+            self._placed = key
+            self._place(panel, head, box)
+        for item in (self.picture, self.graph, self.words):
+            item.setVisible(False)  # until one is shown
+
+    def _place(self, panel: Panel, head: str, box: QRectF) -> None:
         self.setRect(box)
         self.setBrush(colour("plot"))
         self.inside.setRect(box)
@@ -112,8 +121,6 @@ class Cell(QGraphicsRectItem):
         start = place.right() - QFontMetricsF(font(11)).horizontalAdvance(panel.note)
         self.note.setVisible(start > end + 24)
         self.note.write(panel.note, place, font(11), colour("muted"), RIGHT)
-        for item in (self.picture, self.graph, self.words):
-            item.setVisible(False)  # until one is shown
 
     def show_graph(self, ground: Ground, panel: Panel) -> None:
         """Show lines and discs."""

@@ -10,7 +10,7 @@ from widgets.base.look import theme
 from widgets.base.look.shown import terms
 from widgets.base.text.words import figure
 from widgets.charts.library import pg
-from widgets.charts.scene.board import Pool
+from widgets.charts.scene.board import Pool, words_now
 from widgets.charts.scene.labels import NO_PEN, Line, Scale, circle
 from widgets.maps.diagram import font
 from widgets.spaces.graph.drawing.look import Legend
@@ -30,11 +30,15 @@ class LegendItem(pg.ItemGroup):
         self._scale = Scale(self)
         self._wedge = QGraphicsPolygonItem(WEDGE, self)  # as the edges do, it widens and takes on colour
         self._wedge.setPen(NO_PEN)
+        self._placed: tuple[object, ...] = ()
 
     def show_legend(self, legend: Legend, box: QRectF) -> None:
         """Place all parts that there is room for."""
-        with self._lines, self._dots:
-            self._place(legend, box)
+        key = (legend, box.getRect(), *words_now())
+        if key != self._placed:
+            self._placed = key
+            with self._lines, self._dots:
+                self._place(legend, box)
 
     def _place(self, legend: Legend, box: QRectF) -> None:
         t, face = theme.current(), font(11, fixed=True)

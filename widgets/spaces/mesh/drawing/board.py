@@ -13,7 +13,7 @@ from widgets.base.look import theme
 from widgets.base.look.alignment import CENTRE, RIGHT
 from widgets.base.text.glossary import say
 from widgets.base.text.words import figure
-from widgets.charts.scene.board import Board, Pool
+from widgets.charts.scene.board import Board, Pool, words_now
 from widgets.charts.scene.labels import NO_PEN, Line, Paragraph, Scale, Still, Tag, circle
 from widgets.maps.diagram import font
 from widgets.spaces.mesh.drawing.camera import Eye
@@ -111,10 +111,19 @@ class Cell(QGraphicsRectItem):
         self.triad = Triad(self.inside)
         self.spheres: Pool[QGraphicsEllipseItem] = Pool(QGraphicsEllipseItem, self.inside)
         self.spots = Pool(Spot, self.inside)
-        self.rings = Pool(QGraphicsEllipseItem, self.inside)
+        self.rings: Pool[QGraphicsEllipseItem] = Pool(QGraphicsEllipseItem, self.inside)
+        self._placed: tuple[object, ...] = ()
 
     def show_look(self, look: MeshLook, box: QRectF, image: QImage | None) -> None:
         """Show a look and its picture, None where there is none, in a box."""
+        if image is not None:
+            self.picture.show_image(image, box)
+        key = (look, box.getRect(), image is None, *words_now())
+        if key != self._placed:
+            self._placed = key
+            self._place(look, box, image is not None)
+
+    def _place(self, look: MeshLook, box: QRectF, there: bool) -> None:
         self.setRect(box)
         self.setBrush(ink_of(GROUND))
         self.inside.setRect(box)
@@ -127,14 +136,13 @@ class Cell(QGraphicsRectItem):
             start = head.right() - QFontMetricsF(font(11)).horizontalAdvance(look.note)
             self.note.setVisible(start > end + 24)
             self.note.write(look.note, head, font(11), ink_of("muted"), RIGHT)
-        self.empty.setVisible(image is None)
+        self.empty.setVisible(not there)
         for item in (self.picture, self.inside):
-            item.setVisible(image is not None)
-        self.key.setVisible(image is not None and look.scalars is not None)
-        if image is None:
+            item.setVisible(there)
+        self.key.setVisible(there and look.scalars is not None)
+        if not there:
             self.empty.write(look.empty or "No mesh yet", box.adjusted(16, 8, -16, -8), font(13), ink_of("muted"))
             return
-        self.picture.show_image(image, box)
         if look.scalars is not None:
             low, high = (figure(value) for value in look.scale)
             foot = QRectF(box.left(), box.bottom() + (FOOTER - 18) / 2, box.width(), 18)
