@@ -198,8 +198,9 @@ class Arrow(QGraphicsPathItem):
         self._stroker.setJoinStyle(Qt.PenJoinStyle.RoundJoin)
         self.dress()
 
-    def dress(self) -> None:
-        """Take the colours of the theme."""
+    def dress(self, role: str = "") -> None:
+        """Take the colours of the theme, of another role where one is named."""
+        self.role = role or self.role
         self.setBrush(colour(self.role))
 
     def place(self, *points: QPointF) -> None:

@@ -116,7 +116,7 @@ class StageRow:
     def _place_down(self, row: RowBoxes, boxes: Boxes, index: int) -> None:
         role = self.role if self.heading.isVisible() else "muted"
         for arrow in (self.down_left, self.down_right, self.across):
-            arrow.role = role
+            arrow.dress(role)
         first = boxes.rows[0]
         start_x, end_x = boxes.x.bottom() + 5, first.fx.top() - 5 - row.heading.height()
         start_g = boxes.ring_centre.y() + boxes.ring_radius + 13

@@ -27,6 +27,7 @@ from tests.widgets.parts.frames.graph_frames import graph_frame, graph_square, s
 from tests.widgets.parts.frames.sample_frames import make_frame, make_square
 from widgets.base.look import theme
 from widgets.base.view import Wish
+from widgets.maps.diagram import colour
 from widgets.maps.linking import Places, element_text
 from widgets.maps.ring import Ring, snap
 from widgets.spaces.grid.link import PlaneLink
@@ -469,6 +470,12 @@ def test_two_models_have_their_own_rows_and_colours(qtbot: QtBot) -> None:
     first, second = stand.stage.rows
     assert first.heading.isVisible() and second.heading.isVisible()
     assert (first.role, second.role) == ("first", "second")
+    for row in (first, second):  # arrows and read-outs have the colour of their model, in either theme
+        for name in ("light", "dark"):
+            theme.use(name)
+            stand.stage.apply_theme()
+            assert row.across.brush().color() == row.down_left.brush().color() == colour(row.role)
+            assert row.readout.isVisible() and row.readout.title == row.square.title
     assert first.panels["fx"].scenePos().x() == second.panels["fx"].scenePos().x()
     assert first.panels["fx"].boundingRect().size() == second.panels["fx"].boundingRect().size()
     stand.mouse.click(stand.pixel("fx", (13, 4, 7), row=1))

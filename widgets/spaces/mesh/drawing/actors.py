@@ -41,7 +41,7 @@ def place(mesh: pv.PolyData, points: Array) -> None:
         return
     there: Any = mesh.points  # pyvista's types know no slices
     there[...] = points
-    mesh.GetPoints().Modified()
+    mesh.points = there  # says that they are others
 
 
 def write(data: pv.DataSetAttributes, name: str, values: Array) -> None:

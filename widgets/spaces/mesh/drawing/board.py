@@ -47,7 +47,7 @@ def arrange(count: int, width: float, height: float, footer: bool) -> list[QRect
 
 
 class Triad(QGraphicsEllipseItem):
-    """How the axes of space lie; those that point away are fainter."""
+    """The directions of the axes of space; those that point away are fainter."""
 
     def __init__(self, parent: QGraphicsItem) -> None:
         super().__init__(parent)

@@ -68,7 +68,7 @@ class MeshScene:
         for k, renderer in enumerate(self.plotter.renderers):
             renderer.SetDraw(k < len(looks))
             if k < len(looks):
-                renderer.SetViewport(k / len(looks), 0.0, (k + 1) / len(looks), 1.0)
+                renderer.viewport = k / len(looks), 0.0, (k + 1) / len(looks), 1.0
                 renderer.set_background(name_of(GROUND))
                 self.panels[k].show(looks[k], looks[k].wireframe != flipped)
 
