@@ -365,7 +365,7 @@ def _check(args: argparse.Namespace, doors: Doors) -> int:
         raise BadInput("check takes --group, not --transform: it goes through the group's elements itself")
     state = _state(args, doors)
     if args.laws or args.group == "all":
-        from explorer.app.command.exploring import told_laws
+        from explorer.app.command.law_table import told_laws
 
         return told_laws(engine_starter(args, doors), state, overrides, args)
     with _aside():

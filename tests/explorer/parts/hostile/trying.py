@@ -12,8 +12,8 @@ from random import Random
 from tempfile import TemporaryDirectory
 from time import monotonic
 
-from explorer.data.apart.asking import Process
-from explorer.data.apart.bounds import MB
+from explorer.data.reader_process.asking import Process
+from explorer.data.reader_process.bounds import MB
 from explorer.data.readers import ReadError
 from explorer.data.samples import Sample
 from tests.explorer.parts.hostile.accepted import accepted_files
