@@ -11,6 +11,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from explorer.app.command.doors import BadInput
+from explorer.app.remote.tampering import measured_by_us
 from explorer.state.state import State
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ def told_laws(
     from explorer.app.command.audit import explored
     from explorer.equivariance.verdict.laws import table
 
-    with redirect_stdout(sys.stderr):  # what a network prints is no part of the answer
+    with redirect_stdout(sys.stderr), measured_by_us(state.model):  # what a network prints is no part of the answer
         found = explored(start(), state, args.dtype or "float64", overrides)
     if args.json:
         print(json.dumps({"model": state.model, "laws": [asdict(law) for law in found]}, ensure_ascii=False))
