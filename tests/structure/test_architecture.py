@@ -460,6 +460,12 @@ def test_the_window_opens_before_anything_heavy_is_imported(module: str) -> None
     assert not guilty, f"importing {module} imports {', '.join(guilty)} (python -X importtime shows by which way)"
 
 
+def test_what_is_seen_first_does_not_wait_for_charts() -> None:
+    """The window with its Gallery and its equations is there before pyqtgraph is imported."""
+    seen = "widgets.window.main_window, widgets.views.choosing.gallery, widgets.views.equation"
+    assert "pyqtgraph" not in modules_loaded_by(f"import {seen}"), "python -X importtime shows by which way"
+
+
 def test_the_check_of_heavy_imports_sees_them() -> None:
     assert "sklearn" in modules_loaded_by("import sklearn")
 
