@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from torch import Tensor, nn
 
 
+class Moving(Protocol):
     """A group element, as inputs know it."""
-    """What moves inputs: a group element."""
 
     def moved(self, inputs: Inputs) -> Inputs: ...
 

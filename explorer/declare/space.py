@@ -83,7 +83,7 @@ class Kind:
 
 
 class DeclaredSpace(ABC):
-    """What is said of one kind of data without a network: names, how it is written, samples.
+    """One kind of data without a network: names, how its fields are written, samples.
 
     Attributes:
         name: as `Domain.space` and `Form.space` have it.
