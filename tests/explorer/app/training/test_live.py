@@ -1,0 +1,96 @@
+"""A training steered by lines: what a person changes while it runs is restored, forgotten and recorded step by step."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Any
+
+import pytest
+import torch
+from safetensors import safe_open
+
+from explorer.app.training.driving import Drive
+from explorer.app.training.live import Live
+from explorer.app.training.settings import Settings, Steered
+from tests.explorer.app.training.test_whole import CARDS
+
+Script = dict[int, list[dict[str, Any]]]
+Trained = tuple[torch.Tensor, dict[str, str], list[Any]]
+PLAIN = Settings(1.0, "", 0)
+
+
+class Scripted(Live):
+    """Does at the given steps what it is told to, once each, and keeps every step."""
+
+    script: Script
+
+    def stepped(self, drive: Drive) -> None:
+        self.keeper.keep(drive)
+        super().stepped(drive)
+
+    def _heed(self, drive: Drive) -> None:
+        for wish in self.script.pop(drive.step.step, []):
+            self._do(drive, wish)
+        self._paused = False
+
+
+@pytest.fixture
+def trained(
+    tmp_path: Path,
+) -> Callable[[dict[int, list[dict[str, Any]]]], tuple[torch.Tensor, dict[str, str], list[Any]]]:
+    def run(script: dict[int, list[dict[str, Any]]]) -> tuple[torch.Tensor, dict[str, str], list[Any]]:
+        args = argparse.Namespace(
+            live=str(tmp_path), epochs=3, seed=0, rate=1.0, steps=None, loss="", errors=0, transform=""
+        )
+        said: list[Any] = []
+        path = tmp_path / "w.safetensors"
+        live = Scripted(CARDS["course"], args, path, SimpleQueue(), said.append)
+        live.script = script
+        live.run()
+        with safe_open(path, "pt") as file:
+            return file.get_tensor("weight"), file.metadata(), said
+
+    return run
+
+
+def do(what: str, value: object = None, **more: object) -> dict[str, Any]:
+    return {"do": what, "value": value, **more}
+
+
+def test_what_was_changed_is_recorded_and_a_training_left_alone_says_nothing(trained: Any) -> None:
+    _, metadata, _ = trained({})
+    assert "changes" not in metadata
+    script = {5: [do("seed", 7)], 9: [do("loss", "absolute error"), do("rate", 0.5)], 12: [do("seed", 7)]}
+    _, metadata, said = trained(script)
+    assert metadata["changes"] == (
+        "after 5 steps: seed 7; after 9 steps: rate 0.5, loss absolute error; after 12 steps: seed 7"
+    )
+    assert next(line["now"] for line in said if "now" in line) == {"loss": "squared error", "seed": 7, "drawn": 5}
+
+
+def test_going_back_restores_seed_and_loss_and_what_followed_leaves_no_trace(trained: Any) -> None:
+    plain, _, _ = trained({})
+    script = {5: [do("seed", 7), do("loss", "absolute error")], 9: [do("back", step=3)]}
+    found, metadata, said = trained(script)
+    (back,) = [line for line in said if "back" in line]
+    assert back["now"] == {"loss": "squared error", "seed": 0, "drawn": None}
+    assert torch.equal(found, plain) and "changes" not in metadata
+    kept, metadata, _ = trained({5: [do("seed", 7)], 9: [do("back", step=6)]})
+    assert not torch.equal(kept, plain) and metadata["changes"] == "after 5 steps: seed 7"
+    again, metadata, _ = trained({9: [do("back", step=0), do("seed", 7)]})
+    assert not torch.equal(again, plain) and metadata["changes"] == "after 0 steps: seed 7"
+
+
+def test_the_settings_of_a_step_are_those_that_it_was_made_with() -> None:
+    steered = Steered(PLAIN)
+    other = Settings(1.0, "", 7, 4)
+    for step in range(1, 9):
+        steered.made(step, other if step > 4 else PLAIN)
+    assert [steered.at(step) == other for step in (0, 4, 5, 8)] == [False, False, True, True]
+    steered.cut(5)
+    assert steered.at(8) == other
+    steered.cut(4)
+    assert steered.at(8) == PLAIN and steered.words == ""
