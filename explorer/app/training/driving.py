@@ -260,5 +260,6 @@ class Drive:
             # by type: asking an object what it is an instance of may run code of other libraries
             modules = [m for m in gc.get_objects() if issubclass(type(m), nn.Module)]
             among = [m for m in modules if trained & {id(p) for p in m.parameters()}]
-        wanted = set(self.card.build().state_dict())
+        with torch.random.fork_rng(devices=[]):  # a training may draw from the same generator as fresh parameters
+            wanted = set(self.card.build().state_dict())
         return next((m for m in among if set(m.state_dict()) == wanted), None)

@@ -184,6 +184,6 @@ def figures_now(drive: Drive) -> dict[str, float]:
     if drive.course is None or drive.course.judge is None:
         return {}
     network = drive.course.network
-    with evaluating(network), torch.no_grad():
+    with torch.random.fork_rng(devices=[]), evaluating(network), torch.no_grad():
         network.eval()
         return {name: float(value) for name, value in drive.course.judge(network).items()}

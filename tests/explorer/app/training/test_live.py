@@ -11,15 +11,34 @@ from typing import Any
 import pytest
 import torch
 from safetensors import safe_open
+from torch import nn
 
 from explorer.app.training.driving import Drive
 from explorer.app.training.live import Live
 from explorer.app.training.settings import Settings, Steered
+from explorer.declare.card import Card
+from explorer.work.training.course import Course
 from tests.explorer.app.training.test_whole import CARDS
+from tests.explorer.parts.small_cards import card
 
 Script = dict[int, list[dict[str, Any]]]
 Trained = tuple[torch.Tensor, dict[str, str], list[Any]]
 PLAIN = Settings(1.0, "", 0)
+
+
+def noisy(epochs: int | None = None, seed: int = 0, progress: Any = None) -> tuple[nn.Module, dict[str, float]]:
+    """Learn with noise from torch's own generator, which everybody may draw from."""
+    torch.manual_seed(seed)
+    with torch.inference_mode(False), torch.enable_grad():
+        network = nn.Linear(2, 1)
+        optimizer = torch.optim.SGD(network.parameters(), lr=0.1)
+        course = Course(
+            network, optimizer, None, torch.default_generator, epochs=3, examples=8, batch=2,
+            judge=lambda _: {"drawn": torch.rand(1).item()},
+        )  # fmt: skip
+        for rows in course:
+            course.learn((network(torch.randn(len(rows), 2)) - 1).square().mean())
+    return network.eval(), {}
 
 
 class Scripted(Live):
@@ -38,16 +57,14 @@ class Scripted(Live):
 
 
 @pytest.fixture
-def trained(
-    tmp_path: Path,
-) -> Callable[[dict[int, list[dict[str, Any]]]], tuple[torch.Tensor, dict[str, str], list[Any]]]:
-    def run(script: dict[int, list[dict[str, Any]]]) -> tuple[torch.Tensor, dict[str, str], list[Any]]:
+def trained(tmp_path: Path) -> Callable[..., Trained]:
+    def run(script: Script, model: Card = CARDS["course"]) -> Trained:
         args = argparse.Namespace(
             live=str(tmp_path), epochs=3, seed=0, rate=1.0, steps=None, loss="", errors=0, transform=""
         )
         said: list[Any] = []
         path = tmp_path / "w.safetensors"
-        live = Scripted(CARDS["course"], args, path, SimpleQueue(), said.append)
+        live = Scripted(model, args, path, SimpleQueue(), said.append)
         live.script = script
         live.run()
         with safe_open(path, "pt") as file:
@@ -94,3 +111,14 @@ def test_the_settings_of_a_step_are_those_that_it_was_made_with() -> None:
     assert steered.at(8) == other
     steered.cut(4)
     assert steered.at(8) == PLAIN and steered.words == ""
+
+
+def test_looks_and_ways_back_change_nothing_of_a_training_that_draws_from_torch_itself(
+    trained: Any,
+) -> None:
+    plain = noisy()[0].get_parameter("weight")
+    model = card("noisy", lambda: nn.Linear(2, 1), train=noisy)  # to build it draws as well
+    looked, _, _ = trained({}, model)
+    back, _, said = trained({5: [do("back", step=0)]}, model)
+    assert torch.equal(looked, plain) and torch.equal(back, plain)
+    assert any("live" in line for line in said) and any("back" in line for line in said)
