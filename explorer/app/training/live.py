@@ -275,7 +275,8 @@ class Live(Steers):
             return
         tensors = {name: t.detach().cpu().contiguous().clone() for name, t in network.state_dict().items()}
         try:
-            save_tensors(self.folder / LIVE, tensors, {"model": self._card.name, "step": str(drive.step.step)})
+            told = {"model": self._card.name, "step": str(drive.step.step)}
+            save_tensors(self.folder / LIVE, tensors, told, lasting=False)
         except OSError as error:
             self.keeper.told = f"{self.folder} cannot be written ({error.strerror}): the window shows an older network"
             return
