@@ -14,6 +14,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
@@ -201,12 +202,16 @@ def _drawn_again(app: Any, window: Any, page: Any) -> dict[str, Any]:
         start, used = time.perf_counter(), time.process_time()
         page.time.setValue(step)
         page.time.sliderMoved.emit(step)
-        _turns(app, lambda old=before: shown() not in (None, old), 30.0)
+        _turns(app, partial(_other, shown, before), 30.0)
         taken.append(1e3 * (time.perf_counter() - start))
         spent.append(1e3 * (time.process_time() - used))
         _turns(app, lambda: False, 1.0)  # what follows in idle time
     what = "back to a checkpoint, drawn"
     return {"what": what, "ms": statistics.median(taken), "target": BACK_MS, "processor_ms": statistics.median(spent)}
+
+
+def _other(shown: Callable[[], list[float] | None], before: list[float] | None) -> bool:
+    return shown() not in (None, before)
 
 
 def _turns(app: Any, until: Callable[[], bool], longest: float) -> list[float]:

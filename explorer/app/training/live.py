@@ -93,6 +93,7 @@ class Live(Steers):
         self._seed: int = args.seed
         self._drawn: int | None = None  # the steps after which chance was drawn from the seed
         self._steered = Steered(Settings(args.rate, "", self._seed))
+        self._stood: int | None = None  # the step to which a loss that went wrong has led back
 
     def run(self) -> None:
         """Train to the end and write the weights."""
@@ -158,11 +159,15 @@ class Live(Steers):
         ring = self.keeper.ring
         if drive.course is None or not ring.steps:
             raise error
-        ring.drop_after(max([step for step in ring.steps if step <= error.step], default=ring.steps[0]))
+        before = [step for step in ring.steps if step <= error.step] or ring.steps[:1]
+        if self._stood == before[-1] and len(before) > 1:
+            before.pop()  # every number of that state is one, and yet it leads nowhere
+        ring.drop_after(before[-1])
         sound = ring.newest()
         if sound is None:
             raise error
         self._restore(drive, sound)
+        self._stood = drive.step.step
         self._steered.cut(drive.step.step)
         self._tell()
         self._say({"trouble": f"{sentence}. It stands at step {drive.step.step:,} again, the last kept one before it.",

@@ -41,6 +41,19 @@ def noisy(epochs: int | None = None, seed: int = 0, progress: Any = None) -> tup
     return network.eval(), {}
 
 
+def lost(epochs: int | None = None, seed: int = 0, progress: Any = None) -> tuple[nn.Module, dict[str, float]]:
+    """Learn so that the loss is no number wherever the weight is large: what is kept then is finite, and lost."""
+    with torch.inference_mode(False), torch.enable_grad():
+        network = nn.Linear(2, 1)
+        nn.init.zeros_(network.weight)
+        optimizer = torch.optim.SGD(network.parameters(), lr=1.0)
+        course = Course(network, optimizer, epochs=1, steps=12)
+        for _ in course:
+            gone = float("nan") if float(network.weight.detach().abs().max()) > 1e6 else 1.0
+            course.learn(gone * network.weight.sum())
+    return network.eval(), {}
+
+
 class Scripted(Live):
     """Does at the given steps what it is told to, once each, and keeps every step."""
 
@@ -122,3 +135,12 @@ def test_looks_and_ways_back_change_nothing_of_a_training_that_draws_from_torch_
     back, _, said = trained({5: [do("back", step=0)]}, model)
     assert torch.equal(looked, plain) and torch.equal(back, plain)
     assert any("live" in line for line in said) and any("back" in line for line in said)
+
+
+def test_a_state_from_which_the_loss_is_lost_at_once_is_not_gone_back_to_twice(trained: Any) -> None:
+    model = card("lost", lambda: nn.Linear(2, 1), train=lost)
+    script = {5: [do("rate", 1e7)], 6: [do("rate", 1.0)]}
+    weight, _, said = trained(script, model)
+    stood = [line["back"] for line in said if "trouble" in line]
+    assert stood == [6, 5], "of step 6 every number is one, and the next loss is none again"
+    assert weight.tolist() == [[-12.0, -12.0]]
