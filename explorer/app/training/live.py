@@ -103,6 +103,8 @@ class Live(Steers):
         if changes := self._steered.words:
             told["changes"] = changes
         save_trained(self._path, network, told)
+        if self.drive.unjudged:
+            self._say({"refused": self.drive.unjudged})
         self._say({"written": str(self._path), "figures": {k: float(v) for k, v in figures.items()}})
 
     # between two steps ----------------------------------------------------------------------------------------

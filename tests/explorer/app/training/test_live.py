@@ -54,6 +54,12 @@ def lost(epochs: int | None = None, seed: int = 0, progress: Any = None) -> tupl
     return network.eval(), {}
 
 
+def unjudged(epochs: int | None = None, seed: int = 0, progress: Any = None) -> tuple[nn.Module, dict[str, float]]:
+    """Learn, and fail when all is learned."""
+    noisy()
+    raise RuntimeError("linalg.svd: The algorithm failed to converge.\nMore of it.")
+
+
 class Scripted(Live):
     """Does at the given steps what it is told to, once each, and keeps every step."""
 
@@ -144,3 +150,10 @@ def test_a_state_from_which_the_loss_is_lost_at_once_is_not_gone_back_to_twice(t
     stood = [line["back"] for line in said if "trouble" in line]
     assert stood == [6, 5], "of step 6 every number is one, and the next loss is none again"
     assert weight.tolist() == [[-12.0, -12.0]]
+
+
+def test_a_network_that_cannot_be_judged_is_written_all_the_same(trained: Any) -> None:
+    weight, metadata, said = trained({}, card("unjudged", lambda: nn.Linear(2, 1), train=unjudged))
+    assert torch.equal(weight, noisy()[0].get_parameter("weight")) and set(metadata) == {"model", "seed"}
+    sentence = "the trained network could not be judged: linalg.svd: The algorithm failed to converge"
+    assert {"refused": sentence} in said and said[-1]["figures"] == {}
