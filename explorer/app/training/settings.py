@@ -1,4 +1,4 @@
-"""What a training is steered with, and from which step on: what is changed while it runs is part of its record."""
+"""Settings that a training is steered with, and from which step on: what is changed while it runs is on record."""
 
 from __future__ import annotations
 

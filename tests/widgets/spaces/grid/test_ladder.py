@@ -16,7 +16,7 @@ from explorer.work.training.backprop import LOSSES, Chain, Dense
 from tests.widgets.parts.driving.windows import LONGEST_MS, Open, settle
 from widgets.figures.export import export_view
 from widgets.figures.style import Style
-from widgets.spaces.grid.views.ladder import LadderView, _short
+from widgets.spaces.grid.views.ladder import LadderView, short
 
 
 @pytest.mark.slow
@@ -78,5 +78,5 @@ def test_a_figure_is_the_whole_ladder_without_controls(
     assert sum(word.startswith("dense") for word in words) == 3 and {"row", "column"} <= set(words)
     assert not {"Loss", "Target", "Weights as", "Ladder", "One neuron"} & set(words)
     last = view.sheet.rungs[-1]
-    assert {_short(float(value)) for value in (*last.z, *last.a)} <= set(words), "the last layer is in the figure too"
+    assert {short(float(value)) for value in (*last.z, *last.a)} <= set(words), "the last layer is in the figure too"
     assert view.controls.isVisible() and view.size() == size

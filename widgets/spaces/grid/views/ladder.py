@@ -118,10 +118,10 @@ class LadderSheet(QWidget):
             return
         p.fillRect(cell, mixed(t.bad if value > 0 else t.first, t.plot, min(1.0, abs(value) / most) * 0.75))
         p.setPen(QColor(t.text))
-        p.drawText(cell, Qt.AlignmentFlag.AlignCenter, _short(value))
+        p.drawText(cell, Qt.AlignmentFlag.AlignCenter, short(value))
 
 
-def _short(value: float) -> str:
+def short(value: float) -> str:
     """Return a number that fits a cell."""
     if value == 0:
         return "0"
