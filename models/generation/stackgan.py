@@ -22,7 +22,7 @@ from explorer.spaces.grid.drawing.stations import stations_part
 from explorer.spaces.grid.fields import grid
 from explorer.spaces.grid.network.form import InputSpec
 from explorer.spaces.grid.samples.digit_styles import NUMBERS, STYLES, caption, halved, styled_digits
-from models.layers.adversarial.convolutional import FLAT, LATENT, SIDES, SLOPE, Parts, Residual
+from models.layers.adversarial.convolutional import FLAT, LATENT, SIDES, SLOPE, Parts, Residual, first_maps
 from models.layers.adversarial.losses import augmentation, generator_loss, matching
 from models.layers.taps import Tap
 from models.training.adversarial.captioned_digits import stack_figures
@@ -63,11 +63,8 @@ class FirstStage(nn.Module):
         super().__init__()
         self.conditioning = Conditioning()
         self.layers = nn.Sequential(
-            OrderedDict(
-                widen=nn.Linear(CONDITION + LATENT, FLAT, bias=False),
-                unflatten=nn.Unflatten(1, (FAR, SIDES[2], SIDES[2])),
-                norm1=nn.BatchNorm2d(FAR),
-                relu1=nn.ReLU(),
+            first_maps(CONDITION + LATENT)
+            | OrderedDict(
                 up=nn.ConvTranspose2d(FAR, NEAR, 5, stride=2, padding=2, bias=False),  # (N, NEAR, 15, 15)
                 norm2=nn.BatchNorm2d(NEAR),
                 relu2=nn.ReLU(),

@@ -21,10 +21,14 @@ def seeded(build: Callable[[], N], seed: int = 0) -> N:
 def round_to_half(network: nn.Module, statistics: bool = False) -> None:
     """Round its parameters to half precision, so that a small file holds exactly what is judged.
 
+    What is too large for half precision stays as it is: a training that went astray has such numbers.
+
     Args:
         statistics: round the real numbers among its buffers too.
     """
     with torch.no_grad():
         for tensor in (*network.parameters(), *(network.buffers() if statistics else ())):
             if tensor.is_floating_point():
-                tensor.copy_(tensor.half())
+                half = tensor.half()
+                if bool((half.isfinite() | ~tensor.isfinite()).all()):
+                    tensor.copy_(half)

@@ -18,7 +18,7 @@ from explorer.spaces.mesh.samples.surfaces import SAMPLES
 from explorer.work.training.course import Course
 from explorer.work.training.losses import CLASSES
 from models.layers.seeded import round_to_half, seeded
-from models.training.learning import Progress, learning
+from models.training.learning import Progress, learning, one_cycle
 
 PARTS = ("head", "torso", "upper arm", "lower arm", "hand", "upper leg", "lower leg", "foot")
 LEARNED, NEW_POSES, OTHER = ("body", "body-raised"), ("body-walking", "body-sitting"), ("body-tall",)
@@ -87,9 +87,8 @@ def train_parts(
         network = seeded(build, seed)
         learned = bodies(LEARNED, wanted)
         optimizer = torch.optim.AdamW(network.parameters(), lr=rate, weight_decay=1e-2)
-        schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, rate, total_steps=max(1, epochs))
         network.train()
-        course = Course(network, optimizer, schedule, epochs=epochs, steps=1, losses=CLASSES, progress=progress)
+        course = Course(network, optimizer, one_cycle(), epochs=epochs, steps=1, losses=CLASSES, progress=progress)
         for _ in course:
             optimizer.zero_grad()
             total = 0.0

@@ -18,7 +18,7 @@ from explorer.spaces.volume.samples.tetris import NAMES, SIDE, tetris
 from explorer.work.training.course import Course
 from explorer.work.training.losses import CLASSES
 from models.layers.seeded import round_to_half, seeded
-from models.training.learning import Progress, learning
+from models.training.learning import Progress, learning, one_cycle
 
 STEPS, BATCH, RATE, DECAY = 400, 16, 3e-3, 1e-3
 STEPS_AN_EPOCH = 50
@@ -58,10 +58,9 @@ def train(
         network = seeded(build, seed)
         generator = torch.Generator().manual_seed(seed)
         optimizer = torch.optim.AdamW(network.parameters(), lr=RATE, weight_decay=DECAY)
-        schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, RATE, max(2, epochs * STEPS_AN_EPOCH), pct_start=0.2)
         network.train()
         course = Course(
-            network, optimizer, schedule, generator, epochs=epochs, steps=STEPS_AN_EPOCH, losses=CLASSES,
+            network, optimizer, one_cycle(0.2), generator, epochs=epochs, steps=STEPS_AN_EPOCH, losses=CLASSES,
             progress=progress,
         )  # fmt: skip
         for _ in course:

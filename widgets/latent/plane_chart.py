@@ -22,6 +22,7 @@ from widgets.charts.plot import Plot
 
 REACH = 10.0  # pixels
 SIZE = 5.0  # of an example
+MOST_CLASSES = 12  # that are named above the plane
 MARGIN = 0.04  # of the range, on each side
 PAINT = 0.6  # of the text's colour: what is white in a picture, under the dots
 SHADES = 256
@@ -120,8 +121,9 @@ class PlaneChart(Plot):
             return
         across, up = latent.axes
         parts: list[tuple[str, str, bool]] = [(latent.title or "places of the input", t.text, True)]
-        used = [k for k in np.unique(latent.labels) if k < len(latent.names)]
-        parts += [(latent.names[k], CLASSES[int(k) % len(CLASSES)], True) for k in used]
+        used = np.unique(latent.labels)
+        if latent.names or len(used) > 1:
+            parts += [(self._class(int(k)), CLASSES[int(k) % len(CLASSES)], True) for k in used[:MOST_CLASSES]]
         if across:
             parts.append((f"across {across}, up {up}" if up else f"across {across}", t.muted, False))
         self.header.write(parts)
@@ -165,9 +167,13 @@ class PlaneChart(Plot):
         number = self.example_at(at)
         if number is None:
             return where
-        label = int(self.latent.labels[number])
-        name = self.latent.names[label] if label < len(self.latent.names) else f"class {label}"
-        return f"{where}\nexample {number}: {name}"
+        kind = "example" if self.latent.title else "place"
+        return f"{where}\n{kind} {number}: {self._class(int(self.latent.labels[number]))}"
+
+    def _class(self, label: int) -> str:
+        """Return the name of a class, or its number where it has none."""
+        names = self.latent.names if self.latent is not None else ()
+        return names[label] if label < len(names) else f"class {label}"
 
     def clicked_at(self, at: QPointF) -> None:
         self.chosen.emit(at.x(), at.y(), True)

@@ -162,11 +162,11 @@ def save_weights(path: Path, model: nn.Module, metadata: Mapping[str, str]) -> N
     save_tensors(path, tensors, metadata)
 
 
-def save_tensors(path: Path, tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> None:
-    """Write tensors by name as one safetensors file, beside and then renamed; the same ones are the same bytes."""
+def save_tensors(path: Path, tensors: Mapping[str, Tensor], metadata: Mapping[str, str], lasting: bool = True) -> None:
+    """Write tensors by name as one safetensors file, as `write_whole` does; the same ones are the same bytes."""
     from safetensors.torch import save
 
-    write_whole(path, _ordered(save(dict(tensors), dict(metadata))))
+    write_whole(path, _ordered(save(dict(tensors), dict(metadata))), lasting)
 
 
 def _ordered(data: bytes) -> bytes:

@@ -19,6 +19,7 @@ import torch
 from torch import Tensor, nn
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
+from explorer.app.thread.failures import out_of_memory
 from explorer.declare.card import Card
 from explorer.work.training.course import Course, driven_by, first_strange
 
@@ -81,6 +82,7 @@ class Drive:
         limit: the number of steps after which whoever steers will end it, None for no limit.
         course: what can be kept and taken back, None of a trainer that loops by itself.
         step: the last step.
+        unjudged: why the trained network has no figures, "" where it has.
     """
 
     def __init__(self, card: Card, epochs: int | None, seed: int, rate: float, steers: Steers) -> None:
@@ -89,6 +91,7 @@ class Drive:
         self.card, self.seed, self.rate = card, seed, rate
         self.course: Course | None = None
         self.limit: int | None = None
+        self.unjudged = ""
         self.step = Step(0)
         self._epochs, self._steers, self._train = epochs, steers, card.train
         self._thread = 0
@@ -108,6 +111,15 @@ class Drive:
             except Finished:
                 network = self.network
                 assert network is not None
+                return network.eval(), {}
+            except (ArithmeticError, RuntimeError, ValueError) as error:
+                course, network = self.course, self.network
+                ended = course is not None and (course.over or course.at >= course.total)
+                if network is None or not ended or out_of_memory(error) or isinstance(error, Diverged):
+                    raise
+                # what it has learned is there, only its figures are not
+                why = (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".")
+                self.unjudged = f"the trained network could not be judged: {why}"
                 return network.eval(), {}
 
     def finish(self) -> None:
@@ -260,5 +272,6 @@ class Drive:
             # by type: asking an object what it is an instance of may run code of other libraries
             modules = [m for m in gc.get_objects() if issubclass(type(m), nn.Module)]
             among = [m for m in modules if trained & {id(p) for p in m.parameters()}]
-        wanted = set(self.card.build().state_dict())
+        with torch.random.fork_rng(devices=[]):  # a training may draw from the same generator as fresh parameters
+            wanted = set(self.card.build().state_dict())
         return next((m for m in among if set(m.state_dict()) == wanted), None)

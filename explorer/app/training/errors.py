@@ -19,7 +19,7 @@ from explorer.square.preparing.prepare import prepare
 
 
 class LayerErrors:
-    """Measures on a copy, so that the training stays what it is."""
+    """Measures on a copy, and draws nothing that the training would: it stays what it is."""
 
     def __init__(self, card: Card, network: nn.Module, chain: str = "", sample: str = "", seed: int = 0) -> None:
         """Trace the network.
@@ -32,7 +32,7 @@ class LayerErrors:
         """
         self.chain = chain or kinds()[card.domain].showcase
         made = fitted(find_sample(sample or card.sample, seed), card.input)
-        with torch.inference_mode(False):
+        with torch.inference_mode(False), torch.random.fork_rng(devices=[]):
             self._p = prepare(card, copied(network), made, device=torch.device("cpu"), dtype=torch.float32, seed=seed)
         self._element = chain_element(parse_chain(self.chain)).on(self._p.inputs)
         self._moved = self._p.inputs.moved(self._element)
@@ -44,7 +44,7 @@ class LayerErrors:
         model, names = self._p.model, [layer.name for layer in self.layers]
         model.load_state_dict(network.state_dict())
         found: dict[str, float] = {}
-        with evaluating(model), torch.no_grad():
+        with torch.random.fork_rng(devices=[]), evaluating(model), torch.no_grad():
             model.eval()
             clone = self._p.trace.clones
             values = capture(model, self._p.inputs, names, clone=clone)[0]

@@ -3,8 +3,8 @@
 What is asked of it, one line each: {"do": "play"}, "pause", "step", "finish", {"do": "back", "step": 120}, and {"do":
 "rate", "value": 0.5}, "speed", "loss", "seed", "watch"; "shown" when the last network has been drawn. What it says:
 {"began": ...} with what can be chosen; {"steps": [[step, loss, parts], ...]}, several at once; {"kept": [...]};
-{"live": step} whenever the file holds another network; {"errors": ..., "figures": ..., "step": ...}; {"paused": step};
-{"trouble": sentence}; {"written": path}.
+{"now": ...}, the loss and the seed that were asked for or restored; {"live": step} whenever the file holds another
+network; {"errors": ..., "figures": ..., "step": ...}; {"paused": step}; {"trouble": sentence}; {"written": path}.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from explorer.app.command.writing import save_tensors
 from explorer.app.training.driving import Diverged, Drive, Steers
 from explorer.app.training.errors import LayerErrors
 from explorer.app.training.keeping import Keeper, Plan, save_trained
+from explorer.app.training.settings import Settings, Steered
 from explorer.app.training.telling import TimeLeft
 from explorer.app.training.whole import figures_now
 from explorer.declare.card import Card
@@ -89,13 +90,21 @@ class Live(Steers):
         self._errors: LayerErrors | None = None
         self._refused = ""
         self._branch: int | None = None  # the step that the training was taken back to, until the next one
+        self._seed: int = args.seed
+        self._drawn: int | None = None  # the steps after which chance was drawn from the seed
+        self._steered = Steered(Settings(args.rate, "", self._seed))
+        self._stood: int | None = None  # the step to which a loss that went wrong has led back
 
     def run(self) -> None:
         """Train to the end and write the weights."""
         network, figures = self.drive.run()
         self._tell(last=True)
         told = {"model": self._card.name, "seed": str(self._args.seed), **{k: f"{v:.6g}" for k, v in figures.items()}}
+        if changes := self._steered.words:
+            told["changes"] = changes
         save_trained(self._path, network, told)
+        if self.drive.unjudged:
+            self._say({"refused": self.drive.unjudged})
         self._say({"written": str(self._path), "figures": {k: float(v) for k, v in figures.items()}})
 
     # between two steps ----------------------------------------------------------------------------------------
@@ -103,6 +112,7 @@ class Live(Steers):
         course = drive.course
         if course is not None and self._args.loss:
             course.choose(self._args.loss)
+        self._steered = Steered(self._settings(drive))
         began = {
             "total": drive.step.total, "losses": list(course.named_losses) if course is not None else [],
             "loss": course.loss_name if course is not None else "", "steered": course is not None,
@@ -119,8 +129,10 @@ class Live(Steers):
     def stepped(self, drive: Drive) -> None:
         if self._branch is not None:
             self.keeper.ring.drop_after(self._branch)
+            self._steered.cut(self._branch)
             self._branch = None
         step, now = drive.step, time.monotonic()
+        self._steered.made(step.step, self._settings(drive))
         loss = step.losses.get("loss")
         self._new.append([step.step, loss, {k: v for k, v in step.losses.items() if k != "loss"}])
         if drive.limit is not None and step.step >= drive.limit:
@@ -149,14 +161,20 @@ class Live(Steers):
         ring = self.keeper.ring
         if drive.course is None or not ring.steps:
             raise error
-        ring.drop_after(max([step for step in ring.steps if step <= error.step], default=ring.steps[0]))
+        before = [step for step in ring.steps if step <= error.step] or ring.steps[:1]
+        if self._stood == before[-1] and len(before) > 1:
+            before.pop()  # every number of that state is one, and yet it leads nowhere
+        ring.drop_after(before[-1])
         sound = ring.newest()
         if sound is None:
             raise error
-        drive.restore(sound)
+        self._restore(drive, sound)
+        self._stood = drive.step.step
+        self._steered.cut(drive.step.step)
         self._tell()
         self._say({"trouble": f"{sentence}. It stands at step {drive.step.step:,} again, the last kept one before it.",
-                   "back": drive.step.step, "epoch": drive.step.epoch, "kept": ring.steps})  # fmt: skip
+                   "back": drive.step.step, "epoch": drive.step.epoch, "kept": ring.steps,
+                   "now": self._now(drive)})  # fmt: skip
         self._paused = True
         self._stand(drive)
         self._heed(drive)
@@ -210,8 +228,11 @@ class Live(Steers):
                 self._watched = bool(value)
             elif what == "loss" and drive.course is not None:
                 drive.course.choose(str(value))
+                self._say({"now": self._now(drive)})
             elif what == "seed" and drive.course is not None:
                 drive.course.reseed(int(str(value)))
+                self._seed, self._drawn = int(str(value)), drive.step.step
+                self._say({"now": self._now(drive)})
             elif what == "back":
                 self._back(drive, int(str(wish["step"])))
         except ValueError as error:
@@ -219,11 +240,24 @@ class Live(Steers):
 
     def _back(self, drive: Drive, step: int) -> None:
         self._tell()
-        drive.restore(self.keeper.ring.load(step))
+        self._restore(drive, self.keeper.ring.load(step))
         self._branch = step
         self._paused, self._single = True, False
-        self._say({"back": step, "epoch": drive.step.epoch})
+        self._say({"back": step, "epoch": drive.step.epoch, "now": self._now(drive)})
         self._look(drive)
+
+    def _restore(self, drive: Drive, state: Mapping[str, Any]) -> None:
+        drive.restore(state)
+        was = self._steered.at(drive.step.step)
+        self._seed, self._drawn = was.seed, was.drawn  # with the loss it is part of the state, the rate is not
+
+    def _settings(self, drive: Drive) -> Settings:
+        loss = drive.course.loss_name if drive.course is not None else ""
+        return Settings(drive.rate, loss, self._seed, self._drawn)
+
+    def _now(self, drive: Drive) -> dict[str, Any]:
+        now = self._settings(drive)
+        return {"loss": now.loss, "seed": now.seed, "drawn": now.drawn}
 
     # what is told ---------------------------------------------------------------------------------------------
     def _tell(self, last: bool = False) -> None:
@@ -248,7 +282,8 @@ class Live(Steers):
             return
         tensors = {name: t.detach().cpu().contiguous().clone() for name, t in network.state_dict().items()}
         try:
-            save_tensors(self.folder / LIVE, tensors, {"model": self._card.name, "step": str(drive.step.step)})
+            told = {"model": self._card.name, "step": str(drive.step.step)}
+            save_tensors(self.folder / LIVE, tensors, told, lasting=False)
         except OSError as error:
             self.keeper.told = f"{self.folder} cannot be written ({error.strerror}): the window shows an older network"
             return

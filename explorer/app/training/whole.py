@@ -71,6 +71,7 @@ def train(aim: Aim, log: Path | None, *, logged: bool, quiet: bool) -> Mapping[s
     drive.limit = aim.steps
     try:
         network, figures = drive.run()
+        teller.warn(drive.unjudged)
         save_trained(
             aim.path,
             network,
@@ -164,12 +165,16 @@ class _Teller(Steers):
         line = {"step": drive.step.step, "errors": dict(self._errors.of(network))}
         self._log.line({**line, "figures": figures_now(drive)})
 
-    def _warn(self) -> None:
-        if self._keeper.told and not self._warned:
+    def warn(self, sentence: str) -> None:
+        if sentence:
             import sys
 
+            print(f"\n{sentence[:1].upper()}{sentence[1:]}.", file=sys.stderr)
+
+    def _warn(self) -> None:
+        if self._keeper.told and not self._warned:
             self._warned = True
-            print(f"\n{self._keeper.told}.", file=sys.stderr)
+            self.warn(self._keeper.told)
 
     def end(self, drive: Drive) -> None:
         if self._bar is not None:
@@ -184,6 +189,6 @@ def figures_now(drive: Drive) -> dict[str, float]:
     if drive.course is None or drive.course.judge is None:
         return {}
     network = drive.course.network
-    with evaluating(network), torch.no_grad():
+    with torch.random.fork_rng(devices=[]), evaluating(network), torch.no_grad():
         network.eval()
         return {name: float(value) for name, value in drive.course.judge(network).items()}

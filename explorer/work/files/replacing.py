@@ -51,9 +51,14 @@ def replacing(path: Path) -> Iterator[Path]:
         raise OSError(error.errno, error.strerror, str(path)) from None
 
 
-def write_whole(path: Path, data: bytes) -> None:
-    """Write a file completely or not at all: it is synchronised to the disk before it replaces the old one."""
+def write_whole(path: Path, data: bytes, lasting: bool = True) -> None:
+    """Write a file completely or not at all: it is synchronised to the disk before it replaces the old one.
+
+    Args:
+        lasting: off for what is for another process only: after a failure of the computer it may be gone.
+    """
     with replacing(path) as beside, beside.open("wb") as file:
         file.write(data)
         file.flush()
-        os.fsync(file.fileno())
+        if lasting:
+            os.fsync(file.fileno())

@@ -45,7 +45,9 @@ def driven_by(driver: Driver) -> Iterator[None]:
 
 
 @runtime_checkable
-class _Scheduled(Protocol):
+class Scheduled(Protocol):
+    """The rates of an optimizer, step by step."""
+
     def step(self) -> None: ...
 
     def state_dict(self) -> dict[str, Any]: ...
@@ -53,10 +55,13 @@ class _Scheduled(Protocol):
     def load_state_dict(self, state_dict: dict[str, Any]) -> None: ...
 
 
+Schedule = Callable[[torch.optim.Optimizer, int], Scheduled]  # for so many steps, at least one
+
+
 class Course:
     """A loop over the steps of a training.
 
-        course = Course(network, optimizer, schedule, chance, epochs=30, examples=len(x), batch=32, progress=progress)
+        course = Course(network, optimizer, one_cycle(), chance, epochs=30, examples=len(x), batch=32)
         for rows in course:
             course.learn(course.loss(network(x[rows]), y[rows]), weight=len(rows))
 
@@ -71,7 +76,7 @@ class Course:
         self,
         network: nn.Module,
         optimizer: torch.optim.Optimizer,
-        schedule: _Scheduled | None = None,
+        schedule: Schedule | None = None,
         *chances: Chance,
         epochs: int,
         steps: int = 0,
@@ -86,6 +91,7 @@ class Course:
         """Begin.
 
         Args:
+            schedule: makes the rates of all steps of this course.
             chances: all generators that the steps draw from; the first one also draws the order of `examples`.
             steps: of an epoch, where the examples are not a given set in an order.
             examples, batch: each epoch goes through that many, in an order drawn anew, some at a time.
@@ -93,10 +99,11 @@ class Course:
             judge: figures of the network as it is, in a fraction of a second: asked now and then, as it learns.
             progress: called after every epoch (of `told_every`) with what `told` says of the mean loss.
         """
-        self.network, self.optimizer, self.schedule = network, optimizer, schedule
+        self.network, self.optimizer = network, optimizer
         self.chances = (*chances, *(c for c in _chances_in(network) if all(c is not known for known in chances)))
         self.epochs, self._examples, self._batch = epochs, examples, batch
         self.steps = -(-examples // batch) if examples else steps
+        self.schedule = None if schedule is None else schedule(optimizer, max(1, self.total))
         self.named_losses = dict(losses or {})
         self.loss_name = next(iter(self.named_losses), "")
         self.at = 0

@@ -30,7 +30,7 @@ from explorer.spaces.graph.network.form import GraphInput
 from explorer.work.training.course import Course
 from models.layers.seeded import round_to_half, seeded
 from models.layers.taps import Tap
-from models.training.learning import Progress, learning
+from models.training.learning import Progress, learning, one_cycle
 
 BEFORE = 19  # nodes before a node that it can be joined to
 NODE_STATE, EDGE_STATE = 48, 16
@@ -221,10 +221,8 @@ def train(
         network, learned = seeded(build, seed), graphs(LEARNED, 0)
         chance = np.random.default_rng([seed, 12])
         optimizer = torch.optim.Adam(network.parameters(), lr=6e-3)
-        steps = epochs * -(-LEARNED // BATCH)
-        schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, 6e-3, total_steps=max(1, steps))
         course = Course(
-            network, optimizer, schedule, chance, epochs=epochs, examples=LEARNED, batch=BATCH, progress=progress,
+            network, optimizer, one_cycle(), chance, epochs=epochs, examples=LEARNED, batch=BATCH, progress=progress,
             told="loss {:.3f}".format,
         )  # fmt: skip
         for rows in course:

@@ -28,7 +28,7 @@ from models.layers.graph.propagation import operator
 from models.layers.seeded import round_to_half, seeded
 from models.layers.taps import Tap
 from models.training.graphs.communities import communities, told_graph
-from models.training.learning import Progress, learning
+from models.training.learning import Progress, learning, one_cycle
 
 HIDDEN, DIMS, CHANNELS, MOST = 32, 16, 6, 3000
 EPOCHS, STEPS, BATCH = 20, 50, 4  # graphs are drawn anew for every step
@@ -140,8 +140,7 @@ def train(
         torch.manual_seed(seed + 1)
         chance = np.random.default_rng([seed, 10])
         optimizer = torch.optim.Adam(network.parameters(), lr=1e-2)
-        schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, 1e-2, total_steps=max(1, epochs * STEPS))
-        course = Course(network, optimizer, schedule, chance, epochs=epochs, steps=STEPS, progress=progress)
+        course = Course(network, optimizer, one_cycle(), chance, epochs=epochs, steps=STEPS, progress=progress)
         for _ in course:
             graphs = [communities(chance).signals for _ in range(BATCH)]
             pairs = [loss_parts(network, g["x"], g["edge_index"]) for g in graphs]

@@ -25,15 +25,23 @@ Padding = Literal["zeros", "circular"]
 Parts = dict[str, Tensor]  # of a loss, by name; their sum is what is made small
 
 
+def first_maps(given: int) -> OrderedDict[str, nn.Module]:
+    """Return the layers from a code to the smallest maps, by name; (N, given) -> (N, 32, 8, 8)."""
+    far = CHANNELS[1]
+    return OrderedDict(
+        widen=nn.Linear(given, FLAT, bias=False),
+        unflatten=nn.Unflatten(1, (far, SIDES[2], SIDES[2])),
+        norm1=nn.BatchNorm2d(far),
+        relu1=nn.ReLU(),
+    )
+
+
 def generator(given: int) -> nn.Sequential:
     """Return layers from a code to an image; (N, given) -> (N, 1, 29, 29)."""
     near, far = CHANNELS
     return nn.Sequential(
-        OrderedDict(
-            widen=nn.Linear(given, FLAT, bias=False),
-            unflatten=nn.Unflatten(1, (far, SIDES[2], SIDES[2])),
-            norm1=nn.BatchNorm2d(far),
-            relu1=nn.ReLU(),
+        first_maps(given)
+        | OrderedDict(
             up1=nn.ConvTranspose2d(far, near, 5, stride=2, padding=2, bias=False),  # (N, near, 15, 15)
             norm2=nn.BatchNorm2d(near),
             relu2=nn.ReLU(),

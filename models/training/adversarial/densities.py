@@ -105,9 +105,8 @@ def train(
         network = seeded(build, seed).train()
         chance = torch.Generator().manual_seed(seed)
         optimizer = optimizer_of(network, recipe)
-        schedule = falling(optimizer, rounds, LEAST)
         course = Course(
-            network, optimizer, schedule, chance, epochs=epochs, steps=EPOCH, losses=choices(recipe),
+            network, optimizer, falling(LEAST), chance, epochs=epochs, steps=EPOCH, losses=choices(recipe),
             judge=_figures, progress=progress, told="-V {:.4f}".format,
         )  # fmt: skip
         for _ in course:

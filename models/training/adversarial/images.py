@@ -127,9 +127,8 @@ def train(
         network = seeded(build, seed).train()
         chance = torch.Generator().manual_seed(seed)
         optimizer, total = _optimizer(network, phases, recipe), epochs * -(-len(images) // recipe.batch)
-        schedule = falling(optimizer, total, LEAST)
         course = Course(
-            network, optimizer, schedule, chance, epochs=epochs, examples=len(images), batch=recipe.batch,
+            network, optimizer, falling(LEAST), chance, epochs=epochs, examples=len(images), batch=recipe.batch,
             losses=WAYS, progress=progress, told="loss {:.3f}".format,
         )  # fmt: skip
         ends = [

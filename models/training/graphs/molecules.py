@@ -19,7 +19,7 @@ from torch.nn import functional as F
 from explorer.spaces.graph.chemistry.boiling_points import Alkane, alkanes, wiener
 from explorer.work.training.course import Course, Loss
 from models.layers.seeded import round_to_half, seeded
-from models.training.learning import Progress, learning
+from models.training.learning import Progress, learning, one_cycle
 
 CHANNELS, CARBON = 8, 1  # columns of the "atoms" features, and which of them is carbon
 BOND_KINDS = 4  # the first of them is a single bond
@@ -89,7 +89,6 @@ def train(
         mean, scale = target.mean(), target.std()
         target = (target - mean) / scale
         optimizer = torch.optim.AdamW(network.parameters(), lr=recipe.rate, weight_decay=recipe.decay)
-        schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, recipe.rate, total_steps=max(1, 100 * epochs))
         network.train()
         losses: dict[str, Loss] = {
             "Huber": partial(F.huber_loss, delta=0.2),
@@ -97,7 +96,7 @@ def train(
             "absolute error": F.l1_loss,
         }
         course = Course(
-            network, optimizer, schedule, epochs=epochs, steps=100, losses=losses, progress=progress,
+            network, optimizer, one_cycle(), epochs=epochs, steps=100, losses=losses, progress=progress,
             told="loss {:.5f}".format,
         )  # fmt: skip
         for _ in course:

@@ -18,7 +18,7 @@ from explorer.spaces.graph.samples.planted_motifs import MOTIFS, planted
 from explorer.work.training.course import Course
 from explorer.work.training.losses import CLASSES
 from models.layers.seeded import round_to_half, seeded
-from models.training.learning import Progress, learning
+from models.training.learning import Progress, learning, one_cycle
 
 LABELS = ("no motif", *(f"a {name}" for name in MOTIFS if name != "none"))
 CHANNELS, CARBON = 8, 1  # columns of the "atoms" features; a node of no known element stands for a carbon
@@ -102,11 +102,10 @@ def train(
                     parameter.abs_()
         chance = np.random.default_rng([seed, 1])
         optimizer = torch.optim.AdamW(network.parameters(), lr=recipe.rate, weight_decay=recipe.decay)
-        schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, recipe.rate, total_steps=max(1, 100 * epochs))
         network.train()
         with outputs_of(network, tuple(name for name, _ in recipe.also)) as found:
             course = Course(
-                network, optimizer, schedule, chance, epochs=epochs, steps=100, losses=CLASSES, progress=progress
+                network, optimizer, one_cycle(), chance, epochs=epochs, steps=100, losses=CLASSES, progress=progress
             )
             for _ in course:
                 drawn = graphs(recipe.batch, chance)

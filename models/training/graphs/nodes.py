@@ -15,9 +15,9 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from explorer.work.training.course import Course
-from models.layers.seeded import round_to_half
+from models.layers.seeded import round_to_half, seeded
 from models.training.graphs.communities import Task, drawn, found, karate, together
-from models.training.learning import Progress, learning
+from models.training.learning import Progress, learning, one_cycle
 
 JUDGED = 200
 TEST_SEED = 1_000_003  # no training has this seed by chance
@@ -103,16 +103,11 @@ def train(
     # the caller may be looking at another network without gradients
     with learning():
         tasks, glance = drawn(recipe.graphs, seed), drawn(GLANCE, TEST_SEED)
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(seed)
-            network = build().train()
+        network = seeded(build, seed).train()
         chance = torch.Generator().manual_seed(seed)
         optimizer = torch.optim.Adam(network.parameters(), lr=recipe.rate)
-        # one rise and one cosine fall, stepped per batch: short trainings end well
-        steps = max(1, epochs * -(-len(tasks) // recipe.batch))
-        schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, recipe.rate, total_steps=steps, pct_start=0.2)
         course = Course(
-            network, optimizer, schedule, chance, epochs=epochs, examples=len(tasks), batch=recipe.batch,
+            network, optimizer, one_cycle(0.2), chance, epochs=epochs, examples=len(tasks), batch=recipe.batch,
             judge=lambda learned: {"accuracy": accuracy(partial(_answer, learned, signals), glance)}, progress=progress,
         )  # fmt: skip
         for rows in course:

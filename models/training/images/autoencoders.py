@@ -6,7 +6,6 @@ summed over pixels, in nats an image (D. Kingma, M. Welling, "Auto-Encoding Vari
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -21,7 +20,7 @@ from explorer.spaces.grid.samples import digit_images
 from explorer.spaces.grid.samples.sprites import FACTORS, TWO, sprites
 from explorer.work.training.course import Course
 from models.layers.seeded import round_to_half, seeded
-from models.training.learning import Progress, learning
+from models.training.learning import Progress, learning, one_cycle
 
 LEARNED, JUDGED = 3000, 1000  # sprites
 GLANCE = 100  # images that a network is judged by while it learns
@@ -87,10 +86,8 @@ def train(
         network = seeded(build, seed)
         torch.manual_seed(seed + 1)  # noise of the losses, and the order of the images
         optimizer = torch.optim.Adam(network.parameters(), lr=recipe.rate)
-        steps = max(1, epochs * math.ceil(len(images) / recipe.batch))
-        schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, recipe.rate, total_steps=steps, pct_start=0.2)
         course = Course(
-            network, optimizer, schedule, torch.default_generator, epochs=epochs, examples=len(images),
+            network, optimizer, one_cycle(0.2), torch.default_generator, epochs=epochs, examples=len(images),
             batch=recipe.batch, judge=_glance(recipe.data), progress=progress, told="loss {:.3f}".format,
         )  # fmt: skip
         network.train()

@@ -11,11 +11,11 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from explorer.spaces.grid.samples.captioned import SIDE, Caption, drawn, paint, read, same
-from explorer.work.training.course import Course
+from explorer.work.training.course import Course, Schedule, Scheduled
 from models.layers.seeded import round_to_half, seeded
 from models.layers.vision.captions import NO_WORD, CaptionTransformer
 from models.layers.vision.codes import CODES, STRIDE, DiscreteVAE, elbo_loss, gumbel
-from models.training.learning import Progress, learning
+from models.training.learning import Progress, learning, one_cycle
 
 EPOCH = 50  # steps
 BOOK_EPOCHS, WRITER_EPOCHS = 36, 40
@@ -51,7 +51,7 @@ def train_book(
         chance = np.random.default_rng(seed)
         optimizer = torch.optim.Adam(network.parameters(), lr=RATE)
         course = Course(
-            network, optimizer, _rising(optimizer, epochs, BOOK_RISE), chance, epochs=epochs, steps=EPOCH,
+            network, optimizer, one_cycle(BOOK_RISE), chance, epochs=epochs, steps=EPOCH,
             progress=progress, told="loss {:.3f}".format,
         )  # fmt: skip
         for _ in course:
@@ -59,8 +59,17 @@ def train_book(
         return network, _closed(network)
 
 
-def _rising(optimizer: torch.optim.Optimizer, epochs: int, rise: float) -> torch.optim.lr_scheduler.OneCycleLR:
-    return torch.optim.lr_scheduler.OneCycleLR(optimizer, RATE, total_steps=max(1, epochs * EPOCH), pct_start=rise)
+def _two_rises(first: int) -> Schedule:
+    """Return the schedule of the book for so many steps, and then that of the transformer."""
+
+    def made(optimizer: torch.optim.Optimizer, steps: int) -> Scheduled:
+        halves: list[torch.optim.lr_scheduler.LRScheduler] = [
+            torch.optim.lr_scheduler.OneCycleLR(optimizer, RATE, total_steps=max(1, count), pct_start=rise)
+            for count, rise in ((first, BOOK_RISE), (steps - first, WRITER_RISE))
+        ]
+        return torch.optim.lr_scheduler.SequentialLR(optimizer, halves, [first]) if first else halves[1]
+
+    return made
 
 
 def _learn_book(course: Course, network: DiscreteVAE, chance: np.random.Generator, steps: int, seed: int) -> None:
@@ -123,11 +132,9 @@ def train_writer(
             {"params": writer.parameters()},
         ]
         optimizer = torch.optim.AdamW(groups, lr=RATE, weight_decay=0.01)
-        halves: list[torch.optim.lr_scheduler.LRScheduler] = [
-            _rising(optimizer, first, BOOK_RISE), _rising(optimizer, epochs - first, WRITER_RISE),
-        ]  # fmt: skip
-        schedule = torch.optim.lr_scheduler.SequentialLR(optimizer, halves, [first * EPOCH]) if first else halves[1]
-        course = Course(network, optimizer, schedule, *chances, epochs=epochs, steps=EPOCH, progress=progress)
+        course = Course(
+            network, optimizer, _two_rises(first * EPOCH), *chances, epochs=epochs, steps=EPOCH, progress=progress
+        )
         for _ in course:
             writing = course.at >= first * EPOCH
             if course.at == first * EPOCH:

@@ -7,7 +7,6 @@ A network is judged on the test digits upright, turned by any angle, by exact qu
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -20,7 +19,7 @@ from explorer.spaces.grid.samples import digit_images as digits
 from explorer.work.training.course import Course
 from explorer.work.training.losses import CLASSES
 from models.layers.seeded import round_to_half, seeded
-from models.training.learning import Progress, learning
+from models.training.learning import Progress, learning, one_cycle
 
 SIZE = digits.SIZE
 GLANCE = 100  # digits that a network is judged by while it learns
@@ -59,11 +58,8 @@ def train(
         network = seeded(build, seed)
         chance = torch.Generator().manual_seed(seed)
         optimizer = torch.optim.AdamW(network.parameters(), lr=recipe.rate, weight_decay=recipe.decay)
-        # one rise and one cosine fall, stepped per batch: short trainings end well
-        steps = max(1, epochs * math.ceil(len(images) / recipe.batch))
-        schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, recipe.rate, total_steps=steps, pct_start=0.2)
         course = Course(
-            network, optimizer, schedule, chance, epochs=epochs, examples=len(images), batch=recipe.batch,
+            network, optimizer, one_cycle(0.2), chance, epochs=epochs, examples=len(images), batch=recipe.batch,
             losses=CLASSES, judge=_read_right, progress=progress,
         )  # fmt: skip
         network.train()

@@ -15,7 +15,7 @@ from explorer.spaces.grid.samples import digit_images
 from explorer.work.training.course import Course
 from models.layers.seeded import round_to_half, seeded
 from models.layers.vision.blocks import VisionTransformer
-from models.training.learning import Progress, learning
+from models.training.learning import Progress, learning, one_cycle
 
 EPOCHS, BATCH, RATE, DECAY = 60, 48, 3e-3, 0.02
 SHIFT = 1  # pixel that a digit is moved by at most while it is learned from
@@ -48,11 +48,10 @@ def train(
         chance = torch.Generator().manual_seed(seed)
         ways = [(kind, symmetric) for kind in network.kinds for symmetric in (False, True)]
         optimizer = torch.optim.AdamW(network.parameters(), lr=RATE, weight_decay=DECAY)
-        steps = max(1, epochs * -(-len(images) // BATCH))
-        schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, RATE, total_steps=steps, pct_start=0.2)
         course = Course(
-            network, optimizer, schedule, chance, epochs=epochs, examples=len(images), batch=BATCH, progress=progress
-        )
+            network, optimizer, one_cycle(0.2), chance, epochs=epochs, examples=len(images), batch=BATCH,
+            progress=progress,
+        )  # fmt: skip
         for rows in course:
             network.use(*ways[course.at % len(ways)])
             by = torch.randint(-SHIFT, SHIFT + 1, (2,), generator=chance).tolist()

@@ -12,7 +12,7 @@ from torch.nn import functional as F
 from explorer.spaces.points.samples.bodies import simulated
 from explorer.work.training.course import Course
 from models.layers.seeded import round_to_half, seeded
-from models.training.learning import Progress, learning
+from models.training.learning import Progress, cosine, learning
 
 LEARNED, JUDGED = 20_000, 2000  # systems; of 3000, as the authors have, a network of this size learns too much by heart
 BATCH = 100
@@ -60,11 +60,9 @@ def train(
         network = seeded(build, seed)
         generator = torch.Generator().manual_seed(seed)
         optimizer = torch.optim.Adam(network.parameters(), lr=RATE, weight_decay=DECAY)
-        steps = max(1, epochs * (LEARNED // BATCH))
-        schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, steps, RATE / 100)
         network.train()
         course = Course(
-            network, optimizer, schedule, generator, epochs=epochs, examples=LEARNED, batch=BATCH,
+            network, optimizer, cosine(RATE / 100), generator, epochs=epochs, examples=LEARNED, batch=BATCH,
             losses={"squared error": F.mse_loss, "absolute error": F.l1_loss, "Huber": F.huber_loss},
             progress=progress, told="loss {:.5f}".format,
         )  # fmt: skip

@@ -13,7 +13,7 @@ from torch.nn import functional as F
 from explorer.spaces.points.g2 import energies
 from explorer.work.training.course import Course
 from models.layers.seeded import round_to_half, seeded
-from models.training.learning import Progress, learning
+from models.training.learning import Progress, cosine, learning
 
 ALL, JUDGED, SPLIT = 148, 30, 20  # molecules, those that are never learned, and the seed that draws these
 EPOCHS, RATE, DECAY = 150, 3e-3, 1e-2
@@ -79,10 +79,9 @@ def train(
         with torch.no_grad():
             network.elements.weight.copy_(by_elements(learned)[:, None])  # type: ignore[union-attr, operator]
         optimizer = torch.optim.AdamW(network.parameters(), lr=RATE, weight_decay=DECAY)
-        schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, max(1, epochs), RATE / 100)
         network.train()
         course = Course(
-            network, optimizer, schedule, generator, epochs=epochs, steps=1, progress=progress,
+            network, optimizer, cosine(RATE / 100), generator, epochs=epochs, steps=1, progress=progress,
             told="loss {:.4f} eV".format,
         )  # fmt: skip
         for _ in course:

@@ -19,7 +19,7 @@ from explorer.spaces.graph.samples.solids import cylinder_points
 from explorer.work.training.course import Course
 from explorer.work.training.losses import CLASSES
 from models.layers.seeded import round_to_half, seeded
-from models.training.learning import Progress, learning
+from models.training.learning import Progress, learning, one_cycle
 
 SHAPES = ("sphere", "torus", "chair", "cylinder")
 NOISE = 0.02  # of the radius of the unit ball
@@ -126,10 +126,9 @@ def train(
         network = seeded(build, seed)
         chance = np.random.default_rng([seed, 1])
         optimizer = torch.optim.AdamW(network.parameters(), lr=recipe.rate, weight_decay=recipe.decay)
-        schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, recipe.rate, total_steps=max(1, 100 * epochs))
         network.train()
         course = Course(
-            network, optimizer, schedule, chance, epochs=epochs, steps=100, losses=CLASSES,
+            network, optimizer, one_cycle(), chance, epochs=epochs, steps=100, losses=CLASSES,
             judge=lambda learned: {"accuracy": accuracy(learned, GLANCE)}, progress=progress,
         )  # fmt: skip
         for _ in course:

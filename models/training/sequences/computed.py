@@ -15,8 +15,8 @@ import torch
 from torch import Tensor, nn
 
 from explorer.work.training.course import Course
-from models.layers.seeded import round_to_half
-from models.training.learning import Progress, learning
+from models.layers.seeded import round_to_half, seeded
+from models.training.learning import Progress, learning, one_cycle
 
 EPOCH = 100  # steps
 TEST_SEED = 1_000_003  # no training has this seed by chance
@@ -59,18 +59,10 @@ def train(
     epochs = recipe.epochs if epochs is None else epochs
     # the caller may be looking at another network without gradients
     with learning():
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(seed)
-            network = build().train()
+        network = seeded(build, seed).train()
         chance = np.random.default_rng(seed)
         optimizer = recipe.optimizer(network.parameters(), lr=recipe.rate)
-        schedule: torch.optim.lr_scheduler.LRScheduler = (
-            torch.optim.lr_scheduler.ConstantLR(optimizer, 1.0)
-            if recipe.steady
-            else torch.optim.lr_scheduler.OneCycleLR(
-                optimizer, recipe.rate, total_steps=max(1, epochs * EPOCH), pct_start=0.2
-            )
-        )
+        schedule = None if recipe.steady else one_cycle(0.2)
         course = Course(network, optimizer, schedule, chance, epochs=epochs, steps=EPOCH, progress=progress)
         for _ in course:
             course.learn(loss(network, *draw(chance, recipe.batch)), clip=recipe.clip)

@@ -49,6 +49,13 @@ def _button(text: str, tip: str = "") -> QToolButton:
     return button
 
 
+def _beside(field: QWidget, button: QWidget) -> QHBoxLayout:
+    row = QHBoxLayout()
+    row.addWidget(field, 1)
+    row.addWidget(button)
+    return row
+
+
 class TrainPage(Dialog):
     """Stays beside the window, which goes on; closing it ends the trainings."""
 
@@ -117,7 +124,10 @@ class TrainPage(Dialog):
         self.rate.valueChanged.connect(lambda value: self._ask("rate", value))
         self.speed.currentIndexChanged.connect(lambda _: self._ask("speed", self.speed.currentData()))
         self.loss.activated.connect(lambda _: self._ask("loss", self.loss.currentData()))
-        self.seed.editingFinished.connect(lambda: self._ask("seed", self.seed.value()))
+        self.seed.setToolTip("Of the next start: parameters, the order of the examples and all noise are drawn from it")
+        self.reseed = _button("From here")
+        self.reseed.setToolTip("Draw all that is still to come in the training that runs from this seed")
+        self.reseed.clicked.connect(lambda: self._ask("seed", self.seed.value()))
 
     def _make_charts(self) -> None:
         self.losses, self.errors = LossPanel(self), ErrorPanel(self)
@@ -170,14 +180,11 @@ class TrainPage(Dialog):
         form = QFormLayout()
         form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
         for text, box in (
-            ("Network", self.card), ("Epochs", self.epochs), ("Seed", self.seed), ("Learning rate", self.rate),
-            ("Loss", self.loss), ("Speed", self.speed),
+            ("Network", self.card), ("Epochs", self.epochs), ("Seed", _beside(self.seed, self.reseed)),
+            ("Learning rate", self.rate), ("Loss", self.loss), ("Speed", self.speed),
         ):  # fmt: skip
             form.addRow(text, box)
-        file = QHBoxLayout()
-        file.addWidget(self.path, 1)
-        file.addWidget(self.browse)
-        form.addRow("Weights", file)
+        form.addRow("Weights", _beside(self.path, self.browse))
         side = QVBoxLayout()
         side.addLayout(form)
         for widget in (self.follow, self.go, self.beside):
@@ -394,6 +401,7 @@ class TrainPage(Dialog):
         steered = on and run is not None and run.told.steered
         for box in (self.play, self.one, self.finish, self.stop):
             box.setEnabled(on)
+        self.reseed.setEnabled(steered)
         self.export.setEnabled(bool(self.runs))
         self.time.setEnabled(steered and bool(run is not None and run.told.kept))
         self.loss.setEnabled(not on or (run is not None and len(run.told.choices) > 1))

@@ -86,6 +86,8 @@ class Told:
     left: float | None = None
     choices: tuple[str, ...] = ()  # losses
     loss: str = ""
+    seed: int = 0
+    drawn: int | None = None  # the steps after which chance was drawn anew, from the seed
     steered: bool = True
     paused: bool = False  # as it was last asked, or by a loss that diverged: what it says of it may come late
     live: str = ""  # path of the network as it is
@@ -149,9 +151,10 @@ class Run(QObject):
         figures = [
             f"{name.replace('_', ' ')} {y:.3g}" for name, points in t.figures.items() if (y := t.at(points)) is not None
         ]
+        seed = f"seed {t.seed} since step {t.drawn:,}" if t.drawn is not None else ""
         left = "paused" if t.paused else f"{clock(t.left)} left" if t.left is not None else ""
         epoch = f"epoch {t.epoch} of {t.epochs}" if t.epochs else ""
-        return ", ".join(text for text in (f"Step {t.step:,}{of}", epoch, *losses, *figures, left) if text) + "."
+        return ", ".join(text for text in (f"Step {t.step:,}{of}", epoch, seed, *losses, *figures, left) if text) + "."
 
     def start(self) -> None:
         w = self.wanted
@@ -181,6 +184,8 @@ class Run(QObject):
             t.total, t.steered = int(began["total"]), bool(began["steered"])
             t.choices, t.loss = tuple(began["losses"]), str(began["loss"])
             self.sentence = ""
+        if (now := found.get("now")) is not None:
+            t.loss, t.seed, t.drawn = str(now["loss"]), int(now["seed"]), now["drawn"]
         for step, loss, parts in found.get("steps", ()):
             self.sentence, self.bad = "", False
             t.goes_on(int(step))

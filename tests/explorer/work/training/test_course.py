@@ -35,23 +35,26 @@ class Noisy(nn.Module):
         return answer
 
 
-def begun() -> tuple[Noisy, Any, Any, Tensor, Tensor]:
+def begun() -> tuple[Noisy, Any, Tensor, Tensor]:
     torch.manual_seed(1)
     network = Noisy().train()
     x, y = torch.randn(EXAMPLES, 3), torch.randint(4, (EXAMPLES,))
     optimizer = torch.optim.AdamW(network.parameters(), lr=1e-2)
-    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, 1e-2, total_steps=EPOCHS * STEPS)
-    return network, optimizer, schedule, x, y
+    return network, optimizer, x, y
+
+
+def scheduled(optimizer: torch.optim.Optimizer, steps: int) -> torch.optim.lr_scheduler.LRScheduler:
+    return torch.optim.lr_scheduler.OneCycleLR(optimizer, 1e-2, total_steps=steps)
 
 
 def learn(driver: Any = None, judge: Any = None) -> tuple[Noisy, list[tuple[int, int, str]]]:
-    network, optimizer, schedule, x, y = begun()
+    network, optimizer, x, y = begun()
     told: list[tuple[int, int, str]] = []
     chances = torch.Generator().manual_seed(3), np.random.default_rng(3)
 
     def loop() -> None:
         course = Course(
-            network, optimizer, schedule, *chances, epochs=EPOCHS, examples=EXAMPLES, batch=BATCH,
+            network, optimizer, scheduled, *chances, epochs=EPOCHS, examples=EXAMPLES, batch=BATCH,
             losses=CLASSES, judge=judge, progress=lambda *said: told.append(said),
         )  # fmt: skip
         for rows in course:
@@ -68,7 +71,8 @@ def learn(driver: Any = None, judge: Any = None) -> tuple[Noisy, list[tuple[int,
 
 def written_out() -> Noisy:
     """The same without a course."""
-    network, optimizer, schedule, x, y = begun()
+    network, optimizer, x, y = begun()
+    schedule = scheduled(optimizer, EPOCHS * STEPS)
     order, chance = torch.Generator().manual_seed(3), np.random.default_rng(3)
     for _ in range(EPOCHS):
         for rows in torch.randperm(EXAMPLES, generator=order).split(BATCH):

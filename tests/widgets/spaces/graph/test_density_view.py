@@ -67,7 +67,8 @@ def test_curves_of_the_line(view, tmp_path):
 def test_maps_net_and_arrows_of_the_plane(view):
     rows = plane()
     view.set_frame(frame(rows))
-    assert view.stack.currentIndex() == 1 and view.maps.item.values.shape == (4, 12, 12)
+    assert view.stack.currentIndex() == 1 and view.maps.item.values.shape == (2, 12, 12)
+    assert view.beliefs.item.values.shape == (2, 12, 12)
     x, _ = view.net.curves["net of z"].getData()
     assert len(x) == 2 * 5 * 6 and np.isnan(x).sum() == 10, "every line ends in a gap"
     np.testing.assert_array_equal(x[:5], rows["G(z), x"][0])

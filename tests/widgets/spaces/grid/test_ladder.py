@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import re
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, cast
+
 import numpy as np
 import pytest
 from pytestqt.qtbot import QtBot
 
 from explorer.state.state import State
-from explorer.work.training.backprop import LOSSES
+from explorer.work.training.backprop import LOSSES, Chain, Dense
 from tests.widgets.parts.driving.windows import LONGEST_MS, Open, settle
-from widgets.spaces.grid.views.ladder import LadderView
+from widgets.figures.export import export_view
+from widgets.figures.style import Style
+from widgets.spaces.grid.views.ladder import LadderView, short
 
 
 @pytest.mark.slow
@@ -45,3 +52,31 @@ def test_the_ladder_of_a_window(qtbot: QtBot, open_window: Open) -> None:
     window.controller.set_model("d4-cnn")
     settle(qtbot, window)
     qtbot.waitUntil(window.docks.docks["ladder"].isHidden, timeout=LONGEST_MS)  # it says nothing of other networks
+
+
+@pytest.mark.parametrize("width", [None, 85.0])
+def test_a_figure_is_the_whole_ladder_without_controls(
+    qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, width: float | None
+) -> None:
+    chance = np.random.default_rng(0)
+    sizes = (9, 6, 6, 2)
+    layers = tuple(
+        Dense(f"dense{k + 1}", chance.normal(size=(out, given)), chance.normal(size=out), "sigmoid")
+        for k, (given, out) in enumerate(pairwise(sizes))
+    )
+    view = LadderView()
+    qtbot.addWidget(view)
+    view.resize(700, 220)
+    view.show()
+    parts = [(cast(Any, None), Chain(layers, np.ones(9), ("row", "column")))]
+    monkeypatch.setattr(view, "parts", lambda: parts)
+    monkeypatch.setattr(view, "reason", lambda _: "")
+    view.refresh()
+    size = view.size()
+    export_view(view, tmp_path / "ladder.svg", style=Style(width=width))
+    words = re.findall(r">([^<>]+)</text>", (tmp_path / "ladder.svg").read_text(encoding="utf-8"))
+    assert sum(word.startswith("dense") for word in words) == 3 and {"row", "column"} <= set(words)
+    assert not {"Loss", "Target", "Weights as", "Ladder", "One neuron"} & set(words)
+    last = view.sheet.rungs[-1]
+    assert {short(float(value)) for value in (*last.z, *last.a)} <= set(words), "the last layer is in the figure too"
+    assert view.controls.isVisible() and view.size() == size

@@ -202,6 +202,28 @@ def test_pause_step_and_back(qtbot: QtBot, page: TrainPage) -> None:
 
 
 @pytest.mark.slow
+def test_the_seed_waits_for_the_next_start_unless_it_is_asked_for_now(qtbot: QtBot, page: TrainPage) -> None:
+    assert not page.reseed.isEnabled()
+    run = begun(qtbot, page)
+    step = standing(qtbot, page, run)
+    page.seed.setFocus()
+    qtbot.keyClicks(page.seed, "7\t")  # the field is left
+    click(qtbot, page.one)
+    qtbot.waitUntil(lambda: run.told.step == step + 1, timeout=LONGEST_MS)
+    assert run.told.drawn is None and "seed" not in run.progress()
+    seed = page.seed.value()
+    click(qtbot, page.reseed)
+    qtbot.waitUntil(lambda: (run.told.seed, run.told.drawn) == (seed, step + 1), timeout=LONGEST_MS)
+    assert f"seed {seed} since step {step + 1:,}" in run.progress()
+    page.loss.setCurrentIndex(page.loss.findData("squared error"))
+    page.loss.activated.emit(page.loss.currentIndex())
+    run.back(0)
+    qtbot.waitUntil(lambda: run.told.step == 0, timeout=LONGEST_MS)
+    page.draw()
+    assert run.told.drawn is None and page.loss.currentData() == "cross-entropy", "both are those of that step"
+
+
+@pytest.mark.slow
 def test_a_training_goes_back_with_the_line_in_the_chart(qtbot: QtBot, page: TrainPage) -> None:
     run = begun(qtbot, page)
     qtbot.waitUntil(lambda: len(run.told.kept) > 3, timeout=LONGEST_MS)

@@ -93,13 +93,13 @@ class DensityView(FrameView[Square]):
             {GRADIENT + "non-saturating": ("good", 2), GRADIENT + "minimax": ("bad", 2)}, "z", "gradient"
         )
         self.contraction = Lines({"|dG/dz|": ("second", 2)}, "z", "|dG/dz|")
-        self.maps = MapGrid()
+        self.maps, self.beliefs = MapGrid(), MapGrid()
         self.net = Lines({NET: ("second", 1)}, "x", round_=True)
         self.pulls = Lines(PULLS, "x", round_=True)
         self.plots = (self.density, self.way, self.gradient, self.contraction, self.net, self.pulls)
         self.stack = QStackedWidget()
         self.stack.addWidget(_columns((3, (self.density, self.way)), (2, (self.gradient, self.contraction))))
-        self.stack.addWidget(_columns((3, (self.maps,)), (2, (self.net, self.pulls))))
+        self.stack.addWidget(_columns((3, (self.maps, self.beliefs)), (2, (self.net, self.pulls))))
         content = QWidget()
         column = QVBoxLayout(content)
         column.setContentsMargins(8, 4, 8, 4)
@@ -143,10 +143,12 @@ class DensityView(FrameView[Square]):
         self.contraction.show_curves({"|dG/dz|": (z, flat["|dG/dz|"])})
 
     def _draw_plane(self, rows: Mapping[str, NDArray[np.float64]]) -> None:
-        maps = np.stack([np.asarray(rows[n], np.float32) for n in NEEDED])
-        self.maps.set_values(maps, 0.0, 1.0, "error", names=NEEDED)
-        self.maps.set_title("in reading order " + ", ".join(NEEDED) + "; from 0 to 1")
-        self.maps.arrange()
+        densities = np.stack([np.asarray(rows[n], np.float32) for n in NEEDED[:2]])
+        top = float(densities.max()) or 1.0
+        for grid, names, high in ((self.maps, NEEDED[:2], top), (self.beliefs, NEEDED[2:], 1.0)):
+            grid.set_values(np.stack([np.asarray(rows[n], np.float32) for n in names]), 0.0, high, "error", names=names)
+            grid.set_title(f"{names[0]} on the left, {names[1]} on the right; from 0 to {figure(high)}")
+            grid.arrange()
         x, y = rows["G(z), x"], rows["G(z), y"]
         gap = np.full((len(x), 1), np.nan)
         both = [np.hstack([np.vstack([v, v.T]), np.vstack([gap, gap])]).ravel() for v in (x, y)]  # rows, columns
@@ -160,6 +162,7 @@ class DensityView(FrameView[Square]):
         for plot in self.plots:
             plot.dress()
         self.maps.apply_theme()
+        self.beliefs.apply_theme()
 
     def numbers(self) -> dict[str, NDArray[Any]]:
         return {name: np.asarray(v) for s in self.parts() for name, v in s.matrices.items()}

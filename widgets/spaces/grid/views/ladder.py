@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFont
 from PySide6.QtWidgets import (
     QComboBox,
@@ -117,10 +117,10 @@ class LadderSheet(BoardWidget):
             part = min(1.0, abs(value) / (most or 1.0)) * 0.75
             ground = mixed(t.bad if value > 0 else t.first, t.plot, part) if known else QColor(t.raised)
             cell = QRectF(x + CELL * j, y, CELL - 1, TALL - 1)
-            self.cells.take().write(_short(value) if known else "", cell, font, QColor(t.text), ground)
+            self.cells.take().write(short(value) if known else "", cell, font, QColor(t.text), ground)
 
 
-def _short(value: float) -> str:
+def short(value: float) -> str:
     """Return a number that fits a cell."""
     if value == 0:
         return "0"
@@ -203,7 +203,10 @@ class LadderView(FrameView[tuple[Square, Chain]]):
         self.tabs.addTab(_beside(self.neuron, self.delta), "One neuron")
         self.tabs.addTab(_beside(self.gauss, self.coin), "Likelihood")
         self.tabs.addTab(_beside(self.taylor), "Size of a step")
-        row = QHBoxLayout()
+        self.controls = QWidget()
+        for part in (self.controls, self.tabs.tabBar()):
+            part.setProperty("chrome", True)  # left out of exported figures
+        row = QHBoxLayout(self.controls)
         row.setContentsMargins(6, 2, 6, 2)
         row.setSpacing(8)
         for text, box in (("Loss", self.loss), ("Target", self.target), ("Weights as", self.weights)):
@@ -213,7 +216,7 @@ class LadderView(FrameView[tuple[Square, Chain]]):
         column = QVBoxLayout(content)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
-        column.addLayout(row)
+        column.addWidget(self.controls)
         column.addWidget(self.words)
         column.addWidget(self.tabs, 1)
         self.words.setContentsMargins(6, 0, 6, 2)
@@ -334,6 +337,18 @@ class LadderView(FrameView[tuple[Square, Chain]]):
             chart.dress()
         self.pages.apply_theme()
         self.refresh()
+
+    def figure_size(self) -> QSize:
+        """Return the size of a figure with the whole ladder, or of the charts as they are on the screen."""
+        if self.tabs.currentIndex() or not self.sheet.rungs:
+            return self.size()
+        return self.sheet.minimumSize() + QSize(2, self.words.heightForWidth(self.sheet.minimumWidth()) + 8)
+
+    def minimumSizeHint(self) -> QSize:
+        """As a figure it is never so small that a part of the ladder is hidden."""
+        small = super().minimumSizeHint()
+        whole = self.controls.isHidden() and self.tabs.currentIndex() == 0
+        return small.expandedTo(self.figure_size()) if whole else small
 
     def caption(self) -> str:
         if self.frame is None or not self.sheet.rungs:

@@ -1,0 +1,159 @@
+"""A training steered by lines: what a person changes while it runs is restored, forgotten and recorded step by step."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Any
+
+import pytest
+import torch
+from safetensors import safe_open
+from torch import nn
+
+from explorer.app.training.driving import Drive
+from explorer.app.training.live import Live
+from explorer.app.training.settings import Settings, Steered
+from explorer.declare.card import Card
+from explorer.work.training.course import Course
+from tests.explorer.app.training.test_whole import CARDS
+from tests.explorer.parts.small_cards import card
+
+Script = dict[int, list[dict[str, Any]]]
+Trained = tuple[torch.Tensor, dict[str, str], list[Any]]
+PLAIN = Settings(1.0, "", 0)
+
+
+def noisy(epochs: int | None = None, seed: int = 0, progress: Any = None) -> tuple[nn.Module, dict[str, float]]:
+    """Learn with noise from torch's own generator, which everybody may draw from."""
+    torch.manual_seed(seed)
+    with torch.inference_mode(False), torch.enable_grad():
+        network = nn.Linear(2, 1)
+        optimizer = torch.optim.SGD(network.parameters(), lr=0.1)
+        course = Course(
+            network, optimizer, None, torch.default_generator, epochs=3, examples=8, batch=2,
+            judge=lambda _: {"drawn": torch.rand(1).item()},
+        )  # fmt: skip
+        for rows in course:
+            course.learn((network(torch.randn(len(rows), 2)) - 1).square().mean())
+    return network.eval(), {}
+
+
+def lost(epochs: int | None = None, seed: int = 0, progress: Any = None) -> tuple[nn.Module, dict[str, float]]:
+    """Learn so that the loss is no number wherever the weight is large: what is kept then is finite, and lost."""
+    with torch.inference_mode(False), torch.enable_grad():
+        network = nn.Linear(2, 1)
+        nn.init.zeros_(network.weight)
+        optimizer = torch.optim.SGD(network.parameters(), lr=1.0)
+        course = Course(network, optimizer, epochs=1, steps=12)
+        for _ in course:
+            gone = float("nan") if float(network.weight.detach().abs().max()) > 1e6 else 1.0
+            course.learn(gone * network.weight.sum())
+    return network.eval(), {}
+
+
+def unjudged(epochs: int | None = None, seed: int = 0, progress: Any = None) -> tuple[nn.Module, dict[str, float]]:
+    """Learn, and fail when all is learned."""
+    noisy()
+    raise RuntimeError("linalg.svd: The algorithm failed to converge.\nMore of it.")
+
+
+class Scripted(Live):
+    """Does at the given steps what it is told to, once each, and keeps every step."""
+
+    script: Script
+
+    def stepped(self, drive: Drive) -> None:
+        self.keeper.keep(drive)
+        super().stepped(drive)
+
+    def _heed(self, drive: Drive) -> None:
+        for wish in self.script.pop(drive.step.step, []):
+            self._do(drive, wish)
+        self._paused = False
+
+
+@pytest.fixture
+def trained(tmp_path: Path) -> Callable[..., Trained]:
+    def run(script: Script, model: Card = CARDS["course"]) -> Trained:
+        args = argparse.Namespace(
+            live=str(tmp_path), epochs=3, seed=0, rate=1.0, steps=None, loss="", errors=0, transform=""
+        )
+        said: list[Any] = []
+        path = tmp_path / "w.safetensors"
+        live = Scripted(model, args, path, SimpleQueue(), said.append)
+        live.script = script
+        live.run()
+        with safe_open(path, "pt") as file:
+            return file.get_tensor("weight"), file.metadata(), said
+
+    return run
+
+
+def do(what: str, value: object = None, **more: object) -> dict[str, Any]:
+    return {"do": what, "value": value, **more}
+
+
+def test_what_was_changed_is_recorded_and_a_training_left_alone_says_nothing(trained: Any) -> None:
+    _, metadata, _ = trained({})
+    assert "changes" not in metadata
+    script = {5: [do("seed", 7)], 9: [do("loss", "absolute error"), do("rate", 0.5)], 12: [do("seed", 7)]}
+    _, metadata, said = trained(script)
+    assert metadata["changes"] == (
+        "after 5 steps: seed 7; after 9 steps: rate 0.5, loss absolute error; after 12 steps: seed 7"
+    )
+    assert next(line["now"] for line in said if "now" in line) == {"loss": "squared error", "seed": 7, "drawn": 5}
+
+
+def test_going_back_restores_seed_and_loss_and_what_followed_leaves_no_trace(trained: Any) -> None:
+    plain, _, _ = trained({})
+    script = {5: [do("seed", 7), do("loss", "absolute error")], 9: [do("back", step=3)]}
+    found, metadata, said = trained(script)
+    (back,) = [line for line in said if "back" in line]
+    assert back["now"] == {"loss": "squared error", "seed": 0, "drawn": None}
+    assert torch.equal(found, plain) and "changes" not in metadata
+    kept, metadata, _ = trained({5: [do("seed", 7)], 9: [do("back", step=6)]})
+    assert not torch.equal(kept, plain) and metadata["changes"] == "after 5 steps: seed 7"
+    again, metadata, _ = trained({9: [do("back", step=0), do("seed", 7)]})
+    assert not torch.equal(again, plain) and metadata["changes"] == "after 0 steps: seed 7"
+
+
+def test_the_settings_of_a_step_are_those_that_it_was_made_with() -> None:
+    steered = Steered(PLAIN)
+    other = Settings(1.0, "", 7, 4)
+    for step in range(1, 9):
+        steered.made(step, other if step > 4 else PLAIN)
+    assert [steered.at(step) == other for step in (0, 4, 5, 8)] == [False, False, True, True]
+    steered.cut(5)
+    assert steered.at(8) == other
+    steered.cut(4)
+    assert steered.at(8) == PLAIN and steered.words == ""
+
+
+def test_looks_and_ways_back_change_nothing_of_a_training_that_draws_from_torch_itself(
+    trained: Any,
+) -> None:
+    plain = noisy()[0].get_parameter("weight")
+    model = card("noisy", lambda: nn.Linear(2, 1), train=noisy)  # to build it draws as well
+    looked, _, _ = trained({}, model)
+    back, _, said = trained({5: [do("back", step=0)]}, model)
+    assert torch.equal(looked, plain) and torch.equal(back, plain)
+    assert any("live" in line for line in said) and any("back" in line for line in said)
+
+
+def test_a_state_from_which_the_loss_is_lost_at_once_is_not_gone_back_to_twice(trained: Any) -> None:
+    model = card("lost", lambda: nn.Linear(2, 1), train=lost)
+    script = {5: [do("rate", 1e7)], 6: [do("rate", 1.0)]}
+    weight, _, said = trained(script, model)
+    stood = [line["back"] for line in said if "trouble" in line]
+    assert stood == [6, 5], "of step 6 every number is one, and the next loss is none again"
+    assert weight.tolist() == [[-12.0, -12.0]]
+
+
+def test_a_network_that_cannot_be_judged_is_written_all_the_same(trained: Any) -> None:
+    weight, metadata, said = trained({}, card("unjudged", lambda: nn.Linear(2, 1), train=unjudged))
+    assert torch.equal(weight, noisy()[0].get_parameter("weight")) and set(metadata) == {"model", "seed"}
+    sentence = "the trained network could not be judged: linalg.svd: The algorithm failed to converge"
+    assert {"refused": sentence} in said and said[-1]["figures"] == {}
