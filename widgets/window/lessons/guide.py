@@ -170,6 +170,8 @@ class Guide(QObject):
             self._shell.panes.show_home(self._controller.domain)
         if wanted:
             self._shell.show_view(wanted)
+            if not self._shell.offers(wanted):
+                self._shell.say("info", f"The panel {wanted!r} has nothing to show of these data.")
         self._point()
 
     # steps ------------------------------------------------------------------------------------------------
