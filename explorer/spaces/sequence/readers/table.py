@@ -172,6 +172,7 @@ def _dated(series: Series) -> None:
     series.time = series.time - start
     days = not np.any(series.time % _DAY)
     series.time = series.time / _DAY if days else series.time
+    series.calendar = (start, _DAY if days else 1.0)
     began = datetime.fromtimestamp(start, UTC).isoformat(sep=" ").removesuffix("+00:00").removesuffix(" 00:00:00")
     series.notes.append(f"time: {'days' if days else 'seconds'} since {began}")
 
