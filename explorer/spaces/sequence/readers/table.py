@@ -280,7 +280,7 @@ def of_lines(path: Path, lines: list[str], asked: Mapping[str, str], told: list[
             if layout.slashed:
                 series.notes.append(f"dates read as {'month/day' if layout.month_first else 'day/month'}/year")
             _dated(series)
-        elif _unix(series, layout):
+        elif declared(lines) is None and _unix(series, layout):
             _dated(series)
     if layout.headings:
         series.channels = tuple(layout.name(k) for k in layout.values)
