@@ -34,11 +34,19 @@ def _sniff(head: bytes) -> bool:
 
 
 def _fits(path: Path) -> bool:
-    if path.suffix.lower() != ".json":
-        return False
     with path.open(encoding="utf-8-sig") as file:
         head = file.read(_LOOKED_AT)
-    return _OTHERS.search(head) is None and any(form.match(head) for form in (_RECORDS, _LISTS))
+    if _OTHERS.search(head) is not None:
+        return False
+    return bool(_RECORDS.match(head)) or (bool(_LISTS.match(head)) and not (_in_lines(head) and path.suffix != ".json"))
+
+
+def _in_lines(head: str) -> bool:
+    """Say whether the first line is an object of its own, as in JSON Lines."""
+    try:
+        return isinstance(json.loads(head.strip().partition("\n")[0]), dict)
+    except (ValueError, RecursionError):
+        return False
 
 
 def _lines(path: Path) -> list[str]:
