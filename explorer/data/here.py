@@ -11,6 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from explorer.data.formats.checks import file_bytes, reason, refusal
+from explorer.data.formats.others import way_of
 from explorer.data.formats.texts import PLAIN, encoding_in, name_of
 from explorer.data.parts import one_part
 from explorer.data.readers import Fit, Reader, ReadError, readers
@@ -19,18 +20,6 @@ from explorer.declare.space import space_of_kind
 from explorer.declare.telling.choices import AS, Choice, unknown
 
 _NOTHING: Mapping[str, str] = MappingProxyType({})
-_SHEETS = ("it is a file of a spreadsheet program", "save the sheet as CSV there")
-_PAGES = ("it is a document with pages", "save a picture of it as PNG, its text as TXT, or its table as CSV")
-# what people bring that has a form of its own, and how it gets here
-_WAYS = {
-    **dict.fromkeys((".xlsx", ".xls", ".xlsm", ".ods", ".numbers"), _SHEETS),
-    **dict.fromkeys((".pdf", ".docx", ".doc", ".odt", ".pptx", ".html", ".htm"), _PAGES),
-    **dict.fromkeys((".zip", ".tar", ".gz", ".7z", ".rar"), ("it is an archive", "unpack it and open a file of it")),
-    **dict.fromkeys((".mp3", ".m4a", ".aac", ".wma"), ("its sound is packed in a way not read here", "save it as WAV")),
-    **dict.fromkeys((".mp4", ".mov", ".avi", ".mkv", ".webm"), ("it is a film", "save one picture of it as PNG")),
-    **dict.fromkeys((".heic", ".heif", ".svg", ".psd", ".eps"), ("it is a picture of another kind", "save it as PNG")),
-    **dict.fromkeys((".mat", ".h5", ".hdf5", ".parquet"), ("it is a store of arrays", "save an array of it as NPY")),
-}
 _SNIFFED = 64  # bytes, as `Reader.sniff` is declared
 
 
@@ -112,7 +101,7 @@ def reader_of(path: Path, name: str = "") -> Reader:
     # a name without the content still gets its reader, which knows best what is missing
     named = sorted((r for r in readers().values() if path.suffix.lower() in r.extensions), key=lambda r: r.rank)
     if not found and not named:
-        if (way := _WAYS.get(path.suffix.lower())) is not None:
+        if (way := way_of(path)) is not None:
             raise refusal(path, *way)
         known = ", ".join(dict.fromkeys(reader.extensions[0] for reader in readers().values()))
         what = f"it is of none of the known types, {known}"

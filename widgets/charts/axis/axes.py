@@ -19,6 +19,7 @@ from widgets.charts.inks import mixed
 from widgets.charts.library import pg
 
 GRID = 0.6  # of the theme's line colour in grid lines
+LEAST = 78.0  # pixels for a name below a chart, before others are left out
 BEYOND = 60.0  # pixels that a label at the end of an axis may stand out
 
 
@@ -266,7 +267,7 @@ class NameAxis(Axis):
         t, found, line = theme.current(), [], self._line()
         taken = [list[tuple[float, float]]() for _ in range(self.lines)]
         said: dict[str, str] = {}
-        stride = max(1, math.ceil(52 / max(width * self.lines, 0.1)))
+        stride = max(1, math.ceil(LEAST / max(width * self.lines, 0.1)))
         for i in sorted(shown, key=lambda i: not self.names[i].role):
             name = self.names[i]
             if not name.role and i % stride:
@@ -276,7 +277,7 @@ class NameAxis(Axis):
             text = shortened(metrics, name.text, wide, self._endings)
             if said.setdefault(text, name.text) != name.text:
                 continue  # no name is better than one that may be another layer's
-            half = metrics.horizontalAdvance(text) / 2 + 2
+            half = metrics.horizontalAdvance(text) / 2 + 4
             x = min(max(self.place_of(i), room.left() + half), room.right() - half)
             first = i // stride % self.lines
             for k in ((first + n) % self.lines for n in range(self.lines)):

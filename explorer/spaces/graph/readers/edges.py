@@ -306,7 +306,7 @@ def _found(nodes: int, ends: NDArray[np.int64], values: NDArray[Any], layout: _L
     made.weight = values[:, 0] if weighted and values.shape[1] else None
     made.attributes = values[:, weighted : weighted + len(others)] if others else None
     if others and others != [f"e{k}" for k in range(len(others))]:
-        made.notes.append("edge_attr: " + ", ".join(others[:8]))
+        made.notes.append("attributes of edges: " + ", ".join(others[:8]))
     return made
 
 

@@ -18,7 +18,8 @@ from widgets.window.main_window import MainWindow
 PATHS = {path.stem[:2]: path for path in sorted(LESSONS.glob("*.json"))}
 TAUGHT = [number for number, path in PATHS.items() if load_session(path).tasks]
 IN_ONE_WINDOW = 5  # lessons
-SLOWEST_MS = 120_000  # until a step of a large network is seen
+SLOWEST_MS = 120_000  # until the first answer of a large network
+PATIENCE_MS = 20_000  # from an answer until it is seen
 
 
 def begin(qtbot: QtBot, window: MainWindow, number: str) -> Guide:
@@ -52,6 +53,13 @@ def take(qtbot: QtBot, window: MainWindow, guide: Guide, k: int) -> None:
         settle(qtbot, window)
 
 
+def ticked(qtbot: QtBot, guide: Guide, number: str, k: int) -> None:
+    try:
+        qtbot.waitUntil(lambda: guide.walk.done[k], timeout=PATIENCE_MS)
+    except qtbot.TimeoutError:
+        pytest.fail(f"lesson {number}, step {k + 1} is not ticked: {guide.walk.tasks[k].do}")
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("first", range(0, len(TAUGHT), IN_ONE_WINDOW), ids=lambda k: TAUGHT[k])
@@ -65,7 +73,7 @@ def test_each_step_is_ticked_in_the_window(qtbot: QtBot, open_window: Open, firs
             guide.show_step(k)
             qtbot.waitUntil(lambda: place_of(window, task) is not None or not window.isVisible())  # noqa: B023
             take(qtbot, window, guide, k)
-            qtbot.waitUntil(lambda: guide.walk.done[k], timeout=SLOWEST_MS)  # noqa: B023
+            ticked(qtbot, guide, number, k)
             panel = guide.panel
             assert panel is not None and panel.cards[k].mark.text() == "✓", f"lesson {number}, step {k}"
         assert guide.walk.finished
