@@ -68,7 +68,6 @@ class Controller(QObject):
         self._curves: dict[str, OrbitCurve] = {}
         self._rng = np.random.default_rng(self.state.seed)
         self._to_open: list[str] = []
-        self._session: tuple[object, str] = (None, "")  # the epoch and the file of the session that was opened last
         self.catalogue: Catalogue | None = None
         self.frame: Frame | None = None
         self.waiting = False  # whether the newest state has not been answered
@@ -254,7 +253,6 @@ class Controller(QObject):
 
     def take_session(self, session: Session, path: str) -> None:
         """Go to the state of a session, whose code may run."""
-        self._session = session.state.epoch, path
         self.open_state(session.state)
         self.session_opened.emit(session, path)
         self.log.emit("info", f"opened {path}")
@@ -268,11 +266,6 @@ class Controller(QObject):
         name, state, extensions = Path(path).name, self.state, self._extensions()
 
         def work(engine: Any) -> Mapping[str, Any]:
-            from explorer.data.formats.checks import refusal
-            from explorer.data.formats.others import way_of
-
-            if (way := way_of(Path(path))) is not None:
-                raise refusal(Path(path), *way)
             if hasattr(engine, "open"):
                 return engine.open(path, state)
             raise ValueError(f"{name} is of no kind that Equiscope opens: {extensions}.")
@@ -355,8 +348,6 @@ class Controller(QObject):
             case Failure() if message.where != "orbit" or message.state.epoch == self.state.epoch:
                 self.waiting = self.waiting and message.where == "orbit"
                 self.player.stop()
-                if message.where != "orbit" and message.state.epoch == self._session[0]:
-                    message = replace(message, where=self._session[1])  # what names a model that there is not
                 self._fail(message)
                 self.request_failed.emit()
                 self._give_up(message)

@@ -19,6 +19,7 @@ from explorer.app.command.comparing import Comparing
 from explorer.app.command.report import capture_report
 from explorer.app.command.writing import save_tensors
 from explorer.data.finding import base_of, find_sample, first_taking, fitted, samples
+from explorer.data.formats.others import refuse_other
 from explorer.data.samples import Sample
 from explorer.declare.card import Card, ModelInfo
 from explorer.declare.elements import Step, chain_element, parse_chain, transforms
@@ -335,6 +336,7 @@ class LocalEngine:
             ModelError: the file is no weights, does not fit, or is code, which is not executed unasked.
         """
         file = Path(path)
+        refuse_other(file)
         if file.suffix == ".py":
             raise ModelError(path, f"{file.name} is Python code: start with --model {path}:CALLABLE --trust to run it")
         base, _ = split_name(into or state.model)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from explorer.data.formats.checks import refusal
+
 _SHEETS = ("it is a file of a spreadsheet program", "save the sheet as CSV there")
 _PAGES = ("it is a document with pages", "save a picture of it as PNG, its text as TXT, or its table as CSV")
 # what people bring that has a form of its own, and how it gets here
@@ -18,6 +20,11 @@ _WAYS = {
 }
 
 
-def way_of(path: Path) -> tuple[str, str] | None:
-    """Return what a file is and what to do about it, by its ending; None of one that is not known."""
-    return _WAYS.get(path.suffix.lower())
+def refuse_other(path: Path) -> None:
+    """Refuse a file of another program by its ending, in a sentence that says what to do; one not known passes.
+
+    Raises:
+        ReadError: it is one.
+    """
+    if (way := _WAYS.get(path.suffix.lower())) is not None:
+        raise refusal(path, *way)

@@ -74,5 +74,6 @@ def sequence_sample(
             raise ValueError(f"{name}: {len(texts)} {what}, and there are {places} places for them")
     return Sample(
         name, "sequence", MappingProxyType(signals), title or name, None, source, notes, tuple(names),
-        channels=tuple(channels), rate=rate, calendar=tuple(calendar), parts=int(numbers[-1]) + 1 if steps and numbers is not None else 1,
+        channels=tuple(channels), rate=rate,
+        calendar=tuple(calendar), parts=int(numbers[-1]) + 1 if steps and numbers is not None else 1,
     )  # fmt: skip

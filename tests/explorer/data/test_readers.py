@@ -1001,7 +1001,8 @@ def test_an_unknown_type_lists_what_can_be_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "way"), [("a.xlsx", "save the sheet as CSV"), ("a.pdf", "as PNG"), ("a.MP3", "as WAV"), ("a.zip", "unpack")]
+    ("name", "way"),
+    [("a.xlsx", "save the sheet as CSV"), ("a.pdf", "as PNG"), ("a.MP3", "as WAV"), ("a.zip", "unpack")],
 )
 def test_a_file_of_another_program_is_refused_with_a_way(name: str, way: str, tmp_path: Path) -> None:
     assert way in refused(place(tmp_path, name, b"PK\x03\x04junk"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 
 from PySide6.QtCore import QSettings, Qt
@@ -63,6 +64,7 @@ class Shell(QMainWindow):
         self._build_center()
         self.docks = Docks(self, self.panes.docked)
         self._domain = ""  # of what is shown
+        self._session: tuple[object, str] = (None, "")  # the epoch and the file of the session that was opened last
         self._said_of: set[object] = set()  # epochs: the message above the stage is about one of them
         self._logged: list[tuple[str, str, str]] = []  # until there is a view for it
         c = self.controller
@@ -74,6 +76,7 @@ class Shell(QMainWindow):
         c.catalogue_ready.connect(self.show_catalogue)
         c.busy.connect(self.show_busy)
         c.failed.connect(self.say_failure)
+        c.session_opened.connect(self._session_opened)
         c.request_failed.connect(self.infobar.leave_with_frame)
         c.gave_up.connect(lambda state: self.infobar.keep())
         self.hopes = Hopes(c)
@@ -294,7 +297,12 @@ class Shell(QMainWindow):
         self.stack.setCurrentWidget(self.panes)
         self.panes.open()
         self._said_of = self._epochs()
+        if failure.where != "orbit" and failure.state.epoch == self._session[0]:
+            failure = replace(failure, where=self._session[1])  # it names a model, say, that there is not
         self.infobar.show_failure(failure)
+
+    def _session_opened(self, session: object, path: str) -> None:
+        self._session = self.controller.state.epoch, path
 
     def _epochs(self) -> set[object]:
         """Return what is shown and what is asked for: a message may be about either."""

@@ -123,7 +123,7 @@ def _layout(file: IO[str], asked: Mapping[str, str] = MappingProxyType({})) -> _
     following = _split(lines[1][1], mark) if len(lines) > 1 else []
     if not named and len(following) == len(cells):  # numbers below a word: the word is a heading
         named = any(_number(low) and not _number(high) for high, low in zip(words, following))
-    if len(lines) == 1 and (named or (len(cells) > 2 or set(words) & _HEADINGS) and not any(map(_number, words))):
+    if len(lines) == 1 and (named or ((len(cells) > 2 or set(words) & _HEADINGS) and not any(map(_number, words)))):
         raise Broken(f"line {number + 1} is a heading and no line follows", "write the numbers, or the edges, below it")
     named = asked["header"] == "yes" if "header" in asked else named
     directed = asked["directed"] == "yes" if "directed" in asked else directed

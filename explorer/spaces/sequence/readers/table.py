@@ -293,13 +293,7 @@ def of_lines(path: Path, lines: list[str], asked: Mapping[str, str], told: list[
     if big.any():
         row, k = np.argwhere(big)[0].tolist()
         raise Broken(f"line {numbers[row]}, column {layout.values[k] + 1} is beyond float32", "scale the values")
-    if (
-        not layout.headings
-        and layout.time is None
-        and layout.columns in (2, 3)
-        and not declared(lines)
-        and not asked
-    ):
+    if not layout.headings and layout.time is None and layout.columns in (2, 3) and not declared(lines) and not asked:
         series.notes.append("numbers with fractions: read as a series and not as a list of edges")
     return series_sample(path, series)
 

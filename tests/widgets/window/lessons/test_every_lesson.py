@@ -30,7 +30,7 @@ def begin(qtbot: QtBot, window: MainWindow, number: str) -> Guide:
     return guide
 
 
-def take(qtbot: QtBot, window: MainWindow, guide: Guide, k: int) -> None:
+def take(qtbot: QtBot, window: MainWindow, guide: Guide, k: int, start: State) -> None:
     """Do what a step asks for: in the state and by opening views where it says when it is done, else by its button."""
     task, panel = guide.walk.tasks[k], guide.panel
     assert panel is not None
@@ -44,7 +44,6 @@ def take(qtbot: QtBot, window: MainWindow, guide: Guide, k: int) -> None:
         qtbot.waitUntil(button.isVisible)
         qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
         return
-    start = guide._start
     for pattern in task.patterns:
         state, views = do(pattern, window.controller.state, start, in_sight(window))
         window.controller.open_state(state)
@@ -67,12 +66,13 @@ def test_each_step_is_ticked_in_the_window(qtbot: QtBot, open_window: Open, firs
     window = open_window(State(model="d4-cnn", sample="digit-3", device="cpu"))
     for number in TAUGHT[first : first + IN_ONE_WINDOW]:
         guide = begin(qtbot, window, number)
+        start = window.controller.state
         assert not any(guide.walk.done), f"lesson {number} begins with a step done"
         for k, task in enumerate(guide.walk.tasks):
             assert guide.walk.current == k or guide.walk.done[k], f"lesson {number} points at another step than {k}"
             guide.show_step(k)
             qtbot.waitUntil(lambda: place_of(window, task) is not None or not window.isVisible())  # noqa: B023
-            take(qtbot, window, guide, k)
+            take(qtbot, window, guide, k, start)
             ticked(qtbot, guide, number, k)
             panel = guide.panel
             assert panel is not None and panel.cards[k].mark.text() == "✓", f"lesson {number}, step {k}"
