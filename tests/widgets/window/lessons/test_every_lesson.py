@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from explorer.state.session import load_session
@@ -50,6 +51,7 @@ def take(qtbot: QtBot, window: MainWindow, guide: Guide, k: int, start: State) -
         for view in sorted(views - in_sight(window)):
             window.show_view(view)
         settle(qtbot, window)
+        QApplication.processEvents()  # the guide looks in the turn after it
 
 
 def ticked(qtbot: QtBot, guide: Guide, number: str, k: int) -> None:
