@@ -107,8 +107,8 @@ class State:
         """Return the command line that opens the window on this state."""
         # a space, a model or a transform of one's own is found where its folder is named
         plugins = os.environ.get(PLUGINS, "")
-        own = [str(Path(folder).absolute()) for folder in plugins.split(os.pathsep) if folder]
-        words = [*(["env", f"{PLUGINS}={os.pathsep.join(own)}"] if own else []), *COMMAND, "--model", self.model]
+        folders = [str(Path(folder).absolute()) for folder in plugins.split(os.pathsep) if folder]
+        words = [*(["env", f"{PLUGINS}={os.pathsep.join(folders)}"] if folders else []), *COMMAND, "--model", self.model]
         for name, value in self.params:
             words += ["--set", f"{name}={value:g}"]
         for one in self.interventions:
