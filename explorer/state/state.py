@@ -108,7 +108,12 @@ class State:
         # a space, a model or a transform of one's own is found where its folder is named
         plugins = os.environ.get(PLUGINS, "")
         folders = [str(Path(folder).absolute()) for folder in plugins.split(os.pathsep) if folder]
-        words = [*(["env", f"{PLUGINS}={os.pathsep.join(folders)}"] if folders else []), *COMMAND, "--model", self.model]
+        words = [
+            *(["env", f"{PLUGINS}={os.pathsep.join(folders)}"] if folders else []),
+            *COMMAND,
+            "--model",
+            self.model,
+        ]
         for name, value in self.params:
             words += ["--set", f"{name}={value:g}"]
         for one in self.interventions:

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from explorer.data. import choices, read_file, reader_of
+from explorer.data.in_process import choices, read_file, reader_of
 from explorer.data.readers import ReadError
 from explorer.data.samples import Sample
 from explorer.data.writers import write_file
