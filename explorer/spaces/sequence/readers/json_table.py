@@ -16,7 +16,7 @@ from typing import Any
 
 from explorer.data.formats.checks import Broken, refusing
 from explorer.data.readers import Reader
-from explorer.data.samples import Sample
+from explorer.declare.samples import Sample
 from explorer.declare.telling.choices import Choice
 from explorer.spaces.sequence.readers.assembly import MOST_STEPS, decoded
 from explorer.spaces.sequence.readers.table import choices_of_lines, of_lines

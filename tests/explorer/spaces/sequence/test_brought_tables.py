@@ -9,8 +9,8 @@ import pytest
 
 from explorer.data.in_process import choices, read_file, reader_of
 from explorer.data.readers import ReadError
-from explorer.data.samples import Sample
 from explorer.data.writers import write_file
+from explorer.declare.samples import Sample
 
 DAY = 86_400.0
 
