@@ -53,6 +53,8 @@ def off_screen() -> None:
 
 def window(start: Callable[[], WindowEngine], state: State, args: argparse.Namespace) -> int:
     width, _, height = args.size.partition("x")
+    if args.view:
+        _known_view(args.view)
 
     def opened(shown: MainWindow) -> None:
         if args.theme:
@@ -65,6 +67,10 @@ def window(start: Callable[[], WindowEngine], state: State, args: argparse.Names
             shown.controller.session_opened.emit(args.opened, args.session)
         elif len(sys.argv) == 1:
             shown.greeting.greet()
+        if args.view:
+            from explorer.state.session import Session
+
+            shown.files.guide.want(Session(state, view=args.view))
 
     if args.screenshot or no_display():
         off_screen()
@@ -86,6 +92,14 @@ def window(start: Callable[[], WindowEngine], state: State, args: argparse.Names
     from widgets.window.app import run_window
 
     return run_window(start, state, argv=[sys.argv[0]], on_ready=opened)
+
+
+def _known_view(name: str) -> None:
+    from explorer.declare.registry import known_names
+    from widgets.window.room.finding import view_specs
+
+    if name not in (names := [spec.name for spec in view_specs()]):
+        raise BadInput(f"unknown --view {name!r}; {known_names(name, names, 'list views')}")
 
 
 def pictures(start: Callable[[], LocalEngine], state: State, folder: Path) -> list[Path]:

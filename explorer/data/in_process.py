@@ -11,6 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from explorer.data.formats.checks import file_bytes, reason, refusal
+from explorer.data.formats.others import refuse_other
 from explorer.data.formats.texts import PLAIN, encoding_in, name_of
 from explorer.data.parts import one_part
 from explorer.data.readers import Fit, Reader, ReadError, readers
@@ -100,6 +101,7 @@ def reader_of(path: Path, name: str = "") -> Reader:
     # a name without the content still gets its reader, which knows best what is missing
     named = sorted((r for r in readers().values() if path.suffix.lower() in r.extensions), key=lambda r: r.rank)
     if not found and not named:
+        refuse_other(path)
         known = ", ".join(dict.fromkeys(reader.extensions[0] for reader in readers().values()))
         what = f"it is of none of the known types, {known}"
         raise refusal(path, what, "convert it")

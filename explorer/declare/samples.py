@@ -48,6 +48,8 @@ class Sample:
     directed: bool = False
     channels: tuple[str, ...] = ()  # of a sequence: what each column of x is (a quantity, a symbol), or empty
     rate: float = 0.0  # of a sequence: steps in a second, or 0 where that is not known
+    # of a sequence whose times are dates: when time 0 was, in seconds since 1970, and the seconds of a unit; else empty
+    calendar: tuple[float, ...] = ()
     parts: int = 1  # how many there are in the file or batch that it comes from: "name#k" is the k-th
     label_names: tuple[str, ...] = ()  # of a mesh: what each class of `label` is called, or empty
     asked: tuple[tuple[str, str], ...] = ()  # what a person chose of how it is fitted to a network

@@ -109,14 +109,17 @@ def load_session(path: str | Path) -> Session:
 
 
 def is_session(path: str | Path) -> bool:
-    """Return whether a JSON file is a session to be opened: also a damaged one, but not a graph in node-link form."""
+    """Return whether a JSON file is a session to be opened: also a damaged one, but no graph and no table."""
     try:
         with Path(path).open("rb") as file:
             head = file.read(LONGEST)
         whole = json.loads(head.decode("utf-8-sig"))
     except (OSError, ValueError, RecursionError):
         return True  # opening it says what is wrong
-    return not (isinstance(whole, dict) and "nodes" in whole and "equiscope" not in whole)
+    if not isinstance(whole, dict):
+        return not (isinstance(whole, list) and whole and all(isinstance(row, dict) for row in whole))
+    lists = any(isinstance(value, list) for name, value in whole.items() if name != "tasks")
+    return "equiscope" in whole or "state" in whole or not lists
 
 
 def read_session(data: bytes) -> Session:

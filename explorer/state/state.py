@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from dataclasses import dataclass, fields, replace
+from pathlib import Path
 from typing import Any
 
 from explorer.declare.elements import Step, chain_text, inverse_steps, transforms
+from explorer.declare.registry import PLUGINS
 from explorer.declare.states.interventions import Intervention
 from explorer.declare.states.model_name import code_of
 from explorer.state.flags import FLAGS
@@ -102,7 +105,15 @@ class State:
 
     def command(self) -> str:
         """Return the command line that opens the window on this state."""
-        words = [*COMMAND, "--model", self.model]
+        # a space, a model or a transform of one's own is found where its folder is named
+        plugins = os.environ.get(PLUGINS, "")
+        folders = [str(Path(folder).absolute()) for folder in plugins.split(os.pathsep) if folder]
+        words = [
+            *(["env", f"{PLUGINS}={os.pathsep.join(folders)}"] if folders else []),
+            *COMMAND,
+            "--model",
+            self.model,
+        ]
         for name, value in self.params:
             words += ["--set", f"{name}={value:g}"]
         for one in self.interventions:

@@ -109,6 +109,7 @@ class Files(QObject):
 
     def open(self, path: str) -> None:
         """Open whatever it is, and remember it."""
+        self._shell.infobar.over()  # what was said of another file
         if takes(path):
             self.models.open(path, as_model=False)
         else:
@@ -178,6 +179,9 @@ class Files(QObject):
 
     def copy_command(self) -> None:
         command = self._controller.state.command()
+        front, home = self._shell.panes.front(), self._shell.panes.home(self._controller.domain)
+        if front is not None and front.objectName() != home:
+            command += f" --view {front.objectName()}"
         QGuiApplication.clipboard().setText(command)
         self._shell.say("info", f"Copied: {command}")
 

@@ -68,7 +68,7 @@ class MainWindow(Shell):
         specs: Sequence[ViewSpec] | None = None,
     ) -> None:
         super().__init__(start_engine, state, settings, specs)
-        self._painted = self._closed = False
+        self._painted = self._closed = self._leading = False
         self.setAcceptDrops(True)
         self.files = Files(self)
         self.menus = Menus(self, self.files)
@@ -277,10 +277,22 @@ class MainWindow(Shell):
         return event.key() == Qt.Key.Key_Escape and not event.modifiers() and not busy
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() == Qt.Key.Key_Escape:  # no view had a use for it
-            self.cancel()
-        else:
+        if event.key() != Qt.Key.Key_Escape:
             super().keyPressEvent(event)
+        elif not self._leading:  # no view had a use for it
+            said = self.infobar.isVisible() or not self._leads_back(event)
+            self.cancel()
+            if not said:
+                self._lead_back(event)
+
+    def _lead_back(self, event: QKeyEvent) -> None:
+        """Let the view in front take its step back, where the focus is elsewhere and nothing there had one."""
+        front, held = self.panes.front(), QApplication.focusWidget()
+        if front is None or (held is not None and (held is front or front.isAncestorOf(held))):
+            return
+        self._leading = True
+        QApplication.sendEvent(front.focusProxy() or front, QKeyEvent(event))
+        self._leading = False
 
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from explorer.app.command import train_verb
 from explorer.app.command.doors import BadInput
@@ -14,6 +14,22 @@ from explorer.state.flags import FLAGS
 
 
 class _Parser(argparse.ArgumentParser):
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Refuse an unknown option by its name: argparse would take the word behind it for a verb."""
+        known = self._option_strings()
+        for word in args or ():
+            option = word.partition("=")[0]
+            if word.startswith("--") and option != "--" and not any(name.startswith(option) for name in known):
+                raise BadInput(f"there is no option {option}{did_you_mean(option, known)}")
+        return super().parse_known_args(args, namespace)
+
+    def _option_strings(self) -> set[str]:
+        found = set(self._option_string_actions)
+        for action in self._actions:
+            if isinstance(action, argparse._SubParsersAction):
+                found = found.union(*(inner._option_strings() for inner in action.choices.values()))
+        return found
+
     def error(self, message: str) -> NoReturn:
         found = re.fullmatch(r"argument (\S+): invalid choice: '(.*)' \(choose from (.*)\)", message, re.DOTALL)
         if found is None:
@@ -60,6 +76,7 @@ def parser() -> argparse.ArgumentParser:
     for flag in FLAGS:
         flag.add_to(top)
     top.add_argument("--session", metavar="FILE", default="")
+    top.add_argument("--view", metavar="V", default="", help="the panel in front: stage, errors, latent (list views)")
     top.add_argument("--screenshot", metavar="PNG", default="", help="save a picture of the window and quit")
     top.add_argument("--size", metavar="WxH", default="1280x800")
     top.add_argument("--theme", choices=("system", "light", "dark"), default=None)

@@ -18,13 +18,17 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import pairwise
 from types import MappingProxyType
 
 from explorer.data.formats.checks import Broken
 from explorer.data.readers import Fit
 from explorer.declare.telling.choices import NONE
 
-TIMES = ("t", "time", "times", "date", "datetime", "timestamp", "seconds", "year")
+TIMES = (
+    "t", "time", "times", "date", "datetime", "timestamp", "seconds", "year", "utc", "epoch", "unixtime", "unix time",
+    "zeit", "datum", "uhrzeit", "temps", "fecha", "tiempo",
+)  # fmt: skip
 LABELS = ("label", "class")
 BATCHES = ("batch", "series")
 GAPS = frozenset(("", "nan", "na", "n/a", "null", "none", "-", "?"))
@@ -33,7 +37,10 @@ _SOURCES = ("source", "src", "from", "node1", "node_1")
 _TARGETS = ("target", "dst", "to", "node2", "node_2")
 _COMMA = re.compile(r"[-+]?\d+,\d+(?:[eE][-+]?\d+)?")
 _GROUPED = re.compile(r"[-+]?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?")
-_DOTTED = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4})(?:[ T](\d{1,2}:\d{2}(?::\d{2})?))?")
+_CLOCK = r"(?:,?[ T](\d{1,2}:\d{2}(?::\d{2})?)(?: ?([AaPp])\.?[Mm]\.?)?)?"
+_DOTTED = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4})" + _CLOCK)
+_SLASHED = re.compile(r"(\d{1,2})/(\d{1,2})/(\d{4})" + _CLOCK)
+_YEAR_FIRST = re.compile(r"(\d{4})/(\d{1,2})/(\d{1,2})" + _CLOCK)
 _WHOLE = re.compile(r"[-+]?\d+")
 _LOOKED_AT = 200  # lines
 _MOST_TITLES = 8  # lines above a table
@@ -53,6 +60,9 @@ class Layout:
     batch: int | None = None
     counter: int | None = None  # the number of the row, as pandas writes it
     dates: bool = False
+    slashed: bool = False  # dates are written 1/2/2024, where either number may be the month
+    month_first: bool = False
+    units: int | None = None  # the number of the line below the heading that holds units
     texts: tuple[int, ...] = ()  # columns of words, which are no channels
     titles: int = 0  # lines of words above the table
     chosen: tuple[int, ...] | None = None  # the channels that a person has chosen
@@ -119,12 +129,19 @@ def comma_mark(cells: Iterable[str], mark: str | None) -> str:
     return "" if grouped and (mark == "," or not single) else ","
 
 
-def moment_of(cell: str) -> float | None:
-    """Return the seconds since 1970 of a date by ISO 8601, or of 31.1.2024 12:30, or None; without a zone it is UTC."""
+def moment_of(cell: str, month_first: bool = False) -> float | None:
+    """Return the seconds since 1970 of a date by ISO 8601, of 31.1.2024 12:30, 31/1/2024 or 2024/1/31, or None.
+
+    Without a zone it is UTC.
+
+    Args:
+        month_first: whether 1/2/2024 is the second of January.
+    """
     text = f"{cell}-01" if re.fullmatch(r"\d{4}-\d{2}", cell) else cell
-    if (dotted := _DOTTED.fullmatch(cell)) is not None:  # only of day, month and year is that the usual order
-        clock = f"T{'0' * (dotted[4][1] == ':')}{dotted[4]}" if dotted[4] else ""
-        text = f"{dotted[3]}-{dotted[2]:0>2}-{dotted[1]:0>2}{clock}"
+    orders = ((_DOTTED, (3, 2, 1)), (_SLASHED, (3, 1, 2) if month_first else (3, 2, 1)), (_YEAR_FIRST, (1, 2, 3)))
+    for form, (year, month, day) in orders:
+        if (found := form.fullmatch(cell)) is not None:
+            text = f"{found[year]}-{found[month]:0>2}-{found[day]:0>2}{_clock(found[4], found[5])}"
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
@@ -132,8 +149,23 @@ def moment_of(cell: str) -> float | None:
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
 
 
+def _clock(text: str | None, half: str | None) -> str:
+    """Return the time of a day as ISO 8601 has it: "T13:30" for 1:30 PM."""
+    if text is None:
+        return ""
+    hour, rest = text.split(":", 1)
+    if half:
+        hour = str(int(hour) % 12 + 12 * (half in "pP"))
+    return f"T{hour:0>2}:{rest}"
+
+
 def _is_date(cell: str) -> bool:
-    return number_of(cell) is None and moment_of(cell) is not None
+    return number_of(cell) is None and any(moment_of(cell, order) is not None for order in (False, True))
+
+
+def heading_word(cell: str) -> str:
+    """Return a heading without its unit: "time" of "Time (s)"."""
+    return re.sub(r"\s*(\([^)]*\)|\[[^\]]*\])$", "", cell.strip().lower())
 
 
 def mark_of(line: str) -> str | None:
@@ -177,13 +209,15 @@ def layout_of(lines: list[str], asked: Mapping[str, str] = MappingProxyType({}))
     headed = not any(t for t, c in zip(told, cells) if c)
     # headings that are all empty are a row of gaps
     headed &= any(cells)
+    headed |= not cells[0] and _counts([cells_of(line, mark)[:1] for _, line in kept[1:]])
     headed = asked["header"] == "yes" if "header" in asked else headed
     layout = Layout(mark, number, len(cells), titles=titles)
     if headed:
         if len(kept) < 2:
             raise Broken(f"line {number} is a heading and no numbers follow", "write a line of numbers for each step")
         layout.headings, layout.first = tuple(cells), kept[1][0]
-        words = [cell.lower() for cell in cells]
+        words = [heading_word(cell) for cell in cells]
+        kept = _without_units(layout, kept)
         for what, known in (("time", TIMES), ("label", LABELS), ("batch", BATCHES)):
             setattr(layout, what, next((k for k, word in enumerate(words) if word in known), None))
         cells = cells_of(kept[1][1], mark)
@@ -200,9 +234,48 @@ def layout_of(lines: list[str], asked: Mapping[str, str] = MappingProxyType({}))
         if k not in layout.others[:2] and _is_text([row[k] for row in rows if k < len(row)])
     )
     layout.dates = layout.time in dated
+    if layout.dates and layout.time is not None:
+        _order_of_dates(layout, [row[layout.time] for row in rows if layout.time < len(row)], asked)
     if word := next((k for k in layout.chosen or () if k in layout.texts), None):
         raise Broken(f"{layout.name(word)} holds words", "choose columns of numbers")
     return layout
+
+
+def _counts(cells: list[list[str]]) -> bool:
+    """Say whether lines are numbered 0, 1, 2, ..., as pandas does."""
+    return len(cells) > 1 and all(cell == [str(k)] for k, cell in enumerate(cells))
+
+
+def _without_units(layout: Layout, kept: list[tuple[int, str]]) -> list[tuple[int, str]]:
+    """Return the lines of a table without one of units below its heading, which go to the names of the columns."""
+    if len(kept) < 3:
+        return kept
+    below, first = (cells_of(line, layout.mark) for _, line in kept[1:3])
+    words = [k for k, cell in enumerate(below) if cell]
+    if (
+        not words
+        or len(below) != len(first)
+        or len(below) != layout.columns
+        or any(_is_value(below[k]) or not _is_value(first[k]) or first[k].lower() in GAPS for k in words)
+    ):
+        return kept
+    layout.units, layout.first = kept[1][0], kept[2][0]
+    layout.headings = tuple(f"{head} ({unit})" if unit else head for head, unit in zip(layout.headings, below))
+    return [kept[0], *kept[2:]]
+
+
+def _order_of_dates(layout: Layout, cells: list[str], asked: Mapping[str, str]) -> None:
+    """Decide whether the month stands first in 1/2/2024: by what dates there are, then by which order ascends.
+
+    Where both may be, as in twelve days of January, the month is first; a person may say otherwise: dates=dmy or mdy.
+    """
+    layout.slashed = any(map(_SLASHED.fullmatch, cells))
+    if not layout.slashed:
+        return
+    orders = {first: [moment_of(cell, first) for cell in cells] for first in (True, False)}
+    possible = [first for first, moments in orders.items() if None not in moments] or [True]
+    ascends = [f for f in possible if all(a < b for a, b in pairwise(m for m in orders[f] if m is not None))]
+    layout.month_first = asked["dates"] == "mdy" if "dates" in asked else (ascends or possible)[0]
 
 
 def _is_text(cells: list[str]) -> bool:
@@ -252,7 +325,7 @@ def ratings(text: str) -> tuple[Fit, Fit]:
         return (Fit.LIKELY, Fit.NO) if numbers and not gaps else (Fit.NO, Fit.ALLOWED)
     if (told := declared(lines)) is not None:
         return (Fit.CLEAR, Fit.ALLOWED) if told else (possible, Fit.CLEAR)
-    words = [word.lower() for word in layout.headings]
+    words = [heading_word(word) for word in layout.headings]
     if any(w in _SOURCES for w in words) and any(w in _TARGETS for w in words):
         return possible, Fit.CLEAR
     ends = [row[:2] for row in data if len(row) > 1]

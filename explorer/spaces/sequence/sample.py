@@ -22,6 +22,7 @@ def sequence_sample(
     names: tuple[str, ...] = (),
     channels: tuple[str, ...] = (),
     rate: float = 0.0,
+    calendar: tuple[float, ...] = (),
     source: str = "",
     notes: tuple[str, ...] = (),
 ) -> Sample:
@@ -36,6 +37,7 @@ def sequence_sample(
         names: the text of each step (letters, words).
         channels: what each column of x is: a quantity, a symbol.
         rate: steps in a second, or 0.
+        calendar: when time 0 was, in seconds since 1970, and how many seconds a unit of time has; empty for no dates.
 
     Raises:
         ValueError: shapes that do not fit each other, values that are not finite, time that does not ascend.
@@ -72,5 +74,6 @@ def sequence_sample(
             raise ValueError(f"{name}: {len(texts)} {what}, and there are {places} places for them")
     return Sample(
         name, "sequence", MappingProxyType(signals), title or name, None, source, notes, tuple(names),
-        channels=tuple(channels), rate=rate, parts=int(numbers[-1]) + 1 if steps and numbers is not None else 1,
+        channels=tuple(channels), rate=rate,
+        calendar=tuple(calendar), parts=int(numbers[-1]) + 1 if steps and numbers is not None else 1,
     )  # fmt: skip

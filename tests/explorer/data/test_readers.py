@@ -222,6 +222,7 @@ SEQUENCES: dict[str, tuple[str, bytes, str, int]] = {
     "text": (".text", "Sie gehen über die Brücke.".encode()[:-1] + "é".encode(), "sequence", 1),
     "fasta": (".fasta", b">one\nACGT\n", "sequence", 5),
     "jsonl": (".jsonl", b'{"a": 1}\n{"a": 2}\n', "sequence", 3),
+    "series-json": (".json", b'[{"a": 1}, {"a": 2}]', "sequence", 3),
 }
 
 
@@ -993,10 +994,18 @@ def test_a_failed_write_leaves_what_was_there(tmp_path: Path, monkeypatch: pytes
 
 
 def test_an_unknown_type_lists_what_can_be_read(tmp_path: Path) -> None:
-    text = refused(place(tmp_path, "notes.docx", b"something else"))
+    text = refused(place(tmp_path, "notes.zzz", b"something else"))
     for reader in readers().values():
         assert reader.extensions[0] in text
     assert len(text) <= 300
+
+
+@pytest.mark.parametrize(
+    ("name", "way"),
+    [("a.xlsx", "save the sheet as CSV"), ("a.pdf", "as PNG"), ("a.MP3", "as WAV"), ("a.zip", "unpack")],
+)
+def test_a_file_of_another_program_is_refused_with_a_way(name: str, way: str, tmp_path: Path) -> None:
+    assert way in refused(place(tmp_path, name, b"PK\x03\x04junk"))
 
 
 def test_a_readers_defect_is_a_read_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

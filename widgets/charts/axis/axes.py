@@ -19,6 +19,7 @@ from widgets.charts.inks import mixed
 from widgets.charts.library import pg
 
 GRID = 0.6  # of the theme's line colour in grid lines
+LEAST = 78.0  # pixels for a name below a chart, before others are left out
 BEYOND = 60.0  # pixels that a label at the end of an axis may stand out
 
 
@@ -27,6 +28,7 @@ class Axis(pg.AxisItem):
 
     def __init__(self, orientation: str) -> None:
         self.end = ""  # what is counted, written at the end of a level axis
+        self.font = QFont()  # before it is resized for the first time, which happens in the next line
         super().__init__(orientation)
         self.setStyle(
             tickLength=0,
@@ -36,7 +38,6 @@ class Axis(pg.AxisItem):
             tickTextOffset=5 if self.upright else 4,
         )
         self.setGrid(255)
-        self.font = QFont()
 
     @property
     def upright(self) -> bool:
@@ -163,11 +164,15 @@ class Name:
 
 
 class NameAxis(Axis):
-    """Names at 0, 1, 2, ...: special ones first, then as many of the others as there is room for."""
+    """Names at 0, 1, 2, ...: special ones first, then as many of the others as there is room for.
+
+    Below a chart they stand in two lines by turns where one has no room for whole names.
+    """
 
     def __init__(self, orientation: str, share: float = 0.3) -> None:
         self.names: tuple[Name, ...] = ()
         self._endings = endings(())
+        self.lines = 1
         self.share = share  # of the chart's width, at most, for names on its left
         super().__init__(orientation)
         self.setGrid(False)
@@ -182,8 +187,25 @@ class NameAxis(Axis):
     def widest(self) -> Sequence[str]:
         return [name.text for name in self.names]
 
+    def resizeEvent(self, ev: Any = None) -> None:
+        super().resizeEvent(ev)
+        self._fold()
+
+    def _fold(self) -> None:
+        """Take two lines where the names are too long for one."""
+        if self.upright or not self.style["showValues"]:
+            return
+        metrics, width = QFontMetricsF(self.font), self.size().width()
+        widest = max((metrics.horizontalAdvance(name.text) for name in self.names), default=0.0)
+        self.lines = 2 if widest + 6 > width / max(1, len(self.names)) else 1
+        height = metrics.height() + 6 + (self.lines - 1) * self._line()
+        if self.fixedHeight != height:
+            self.setHeight(height)
+            self.redraw()
+
     def fit(self) -> None:
         super().fit()
+        self._fold()
         view = self.getViewWidget()
         if self.upright and (special := [name.text for name in self.names if name.role]):  # which are bold
             bold = QFont(self.font)
@@ -242,22 +264,32 @@ class NameAxis(Axis):
     def _below(self, shown: range, width: float, fonts: Any) -> list[Any]:
         view = self.getViewWidget()
         room = self.mapRectFromScene(QRectF(view.rect())) if view is not None else self.boundingRect()
-        top, taken, t, found = 6.0, list[tuple[float, float]](), theme.current(), []
-        stride = max(1, math.ceil(52 / max(width, 0.1)))
+        t, found, line = theme.current(), [], self._line()
+        taken = [list[tuple[float, float]]() for _ in range(self.lines)]
+        said: dict[str, str] = {}
+        stride = max(1, math.ceil(LEAST / max(width * self.lines, 0.1)))
         for i in sorted(shown, key=lambda i: not self.names[i].role):
             name = self.names[i]
             if not name.role and i % stride:
                 continue
             font, metrics = fonts[bool(name.role)]
-            text = shortened(metrics, name.text, max(width * stride - 6, 90.0 if name.role else 40.0), self._endings)
-            half = metrics.horizontalAdvance(text) / 2 + 2
+            wide = max(width * stride * self.lines - 6, 130.0 if name.role else 40.0)
+            text = shortened(metrics, name.text, wide, self._endings)
+            if said.setdefault(text, name.text) != name.text:
+                continue  # no name is better than one that may be another layer's
+            half = metrics.horizontalAdvance(text) / 2 + 4
             x = min(max(self.place_of(i), room.left() + half), room.right() - half)
-            if any(x - half < b and a < x + half for a, b in taken):
-                continue
-            taken.append((x - half, x + half))
-            rect = QRectF(x - half, top, 2 * half, self.size().height() - top)
-            found.append((font, QColor(getattr(t, name.role or "muted")), rect, int(CENTRE), text))
+            first = i // stride % self.lines
+            for k in ((first + n) % self.lines for n in range(self.lines)):
+                if not any(x - half < b and a < x + half for a, b in taken[k]):
+                    taken[k].append((x - half, x + half))
+                    rect = QRectF(x - half, 6.0 + k * line, 2 * half, metrics.height())
+                    found.append((font, QColor(getattr(t, name.role or "muted")), rect, int(CENTRE), text))
+                    break
         return found
+
+    def _line(self) -> float:
+        return QFontMetricsF(self.font).height() - 1
 
     def _beside(self, shown: range, width: float, fonts: Any) -> list[Any]:
         line, t, found = 0.9 * fonts[0][1].height(), theme.current(), []

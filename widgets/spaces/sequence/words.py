@@ -9,6 +9,7 @@ import numpy as np
 from explorer.square.frame import Frame
 from widgets.base.text.words import figure, subject
 from widgets.spaces.sequence.charts.gradient_chart import rate_of
+from widgets.spaces.sequence.timeline.axes.dates import date_text, seconds_of
 from widgets.spaces.sequence.timeline.rows import Row, Scene
 
 FEW = 4  # values that are all written out
@@ -25,7 +26,9 @@ def step_text(scene: Scene, side: str, step: int, under: Row | None = None, unit
     if tint is not None and step < len(tint):
         words.append(f"{scene.tint_name} {figure(float(tint[step]))}")
     if scene.times is not None and own is not None and own < len(scene.times):
-        words[0] += f" at {scene.times[own]:.6g}"
+        dated = np.issubdtype(scene.times.dtype, np.datetime64)
+        when = scene.times[own]
+        words[0] += f" at {date_text(float(seconds_of(when))) if dated else format(when, '.6g')}"
     if under is not None and unit is not None and under.pyramid is not None:
         at = scene.at(under, step, side)
         if at is not None and 0 <= at < under.pyramid.steps:

@@ -12,6 +12,7 @@ from widgets.base.controls.flow import Flow
 from widgets.base.look import theme
 from widgets.base.text.words import figure, read_out
 
+FEW = 3  # layers that are named where a hint is about more
 HIGH = 104  # pixels: one height, so that nothing jumps in a drag; more is scrolled to
 
 
@@ -34,7 +35,12 @@ def grouped_hints(square: Square) -> list[str]:
     parts = [hint.partition(": ") for hint in square.hints]
     for name, colon, text in sorted(parts, key=lambda part: order.get(part[0], len(order))):
         layers.setdefault(text if colon else name, []).extend([name] if colon else [])
-    return [f"{', '.join(names)}: {text}" if names else text for text, names in layers.items()]
+    return [f"{_few(names)}: {text}" if names else text for text, names in layers.items()]
+
+
+def _few(names: Sequence[str]) -> str:
+    """Return the first of many layers: each of them has a chip."""
+    return ", ".join(names) if len(names) <= FEW + 1 else f"{', '.join(names[:FEW])} and {len(names) - FEW} more"
 
 
 def verdict_text(sentences: Sequence[str], squares: Sequence[Square]) -> str:

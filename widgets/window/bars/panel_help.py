@@ -13,6 +13,7 @@ from widgets.base.look import theme
 from widgets.base.look.icons import app_icon
 from widgets.base.text import glossary
 from widgets.base.text.gestures import as_html, gestures_of
+from widgets.base.text.paragraphs import paragraphs
 from widgets.base.view import View, ViewSpec
 from widgets.window.bars.help import Page
 
@@ -27,8 +28,8 @@ def panel_dialog(parent: QWidget, spec: ViewSpec, view: View) -> QDialog:
     if not picture.isNull() and picture.width() > WIDE:
         picture = picture.scaledToWidth(WIDE, Qt.TransformationMode.SmoothTransformation)
     page.document().addResource(int(QTextDocument.ResourceType.ImageResource), QUrl("panel:now"), picture)
-    caption = view.caption()
-    words = dict.fromkeys([*glossary.words_in(f"{spec.summary} {caption}"), *ALWAYS])
+    caption, text = view.caption(), paragraphs().get(spec.title, "")
+    words = dict.fromkeys([*glossary.words_in(f"{spec.summary} {text} {caption}"), *ALWAYS])
     rows = "".join(
         f'<tr><td style="padding-right:16px"><b>{html.escape(word)}</b></td><td>{html.escape(told)}</td></tr>'
         for word in words
@@ -39,11 +40,12 @@ def panel_dialog(parent: QWidget, spec: ViewSpec, view: View) -> QDialog:
         for gesture, does in gestures_of(spec.title)
     )
     done = f"<h4>Mouse and keys</h4><table>{done}</table>" if done else ""
+    about = f"<p>{as_html(glossary.say(text))}</p>" if text else ""
     muted = theme.current().muted
     key = f'<p style="color:{muted}">Its key is {html.escape(spec.key)}.</p>' if spec.key else ""
     page.setHtml(
-        f"<h3>{html.escape(spec.title)}</h3><p>{html.escape(spec.summary)}</p>{key}"
-        f'<p><img src="panel:now"></p><p style="color:{muted}">{html.escape(glossary.say(caption))}</p>'
+        f"<h3>{html.escape(spec.title)}</h3><p><b>{html.escape(spec.summary)}</b></p>"
+        f'<p><img src="panel:now"></p>{about}{key}<p style="color:{muted}">{html.escape(glossary.say(caption))}</p>'
         f"{done}<h4>Words</h4><table>{rows}</table>"
     )
     dialog = Dialog(parent)

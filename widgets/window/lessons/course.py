@@ -20,9 +20,13 @@ class Course:
     def __init__(self, settings: QSettings) -> None:
         self._settings = settings
         self._read: dict[Path, Session | None] = {}
+        self._paths: list[Path] = []
 
     def paths(self) -> list[Path]:
-        return sorted(LESSONS.glob("*.json")) if LESSONS.is_dir() else []
+        """Return the files in their order. They come with the program: a hundred steps must not list them anew."""
+        if not self._paths and LESSONS.is_dir():
+            self._paths = sorted(LESSONS.glob("*.json"))
+        return self._paths
 
     def session(self, path: Path) -> Session | None:
         """Return a lesson, None where it cannot be read: opening it says why."""

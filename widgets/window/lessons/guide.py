@@ -150,10 +150,26 @@ class Guide(QObject):
 
     def _named(self, session: Session) -> str:
         """Return the panel below the stage that the text of a lesson speaks of, "" where a step asks to open it."""
-        asked = set[str]().union(*(views_in(pattern) for task in session.tasks for pattern in task.patterns))
+        asked = self._asked(session)
         titles = {self._shell.docks.docks[name].windowTitle(): name for name in self._shell.docks.below()}
         words = re.findall(r"(?<!\*)\*([^*\n]+)\*(?!\*)", session.text)
         return next((titles[word] for word in words if word in titles and titles[word] not in asked), "")
+
+    def _put_away(self) -> None:
+        """Bring others to the front of panels that steps ask to open: the lesson before has left them there."""
+        asked = self._asked(self._session)
+        for name in asked & set(self._shell.docks.docks):
+            dock = self._shell.docks.docks[name]
+            beside = [other for other in self._shell.tabifiedDockWidgets(dock) if other.objectName() not in asked]
+            beside = [other for other in beside if other.isEnabled() and self._shell.docks.fits(other.objectName())]
+            if beside and name in in_sight(self._shell):
+                first = min(beside, key=lambda other: list(self._shell.docks.docks).index(other.objectName()))
+                first.raise_()
+
+    @staticmethod
+    def _asked(session: Session) -> set[str]:
+        """Return the views that steps of a lesson ask to open."""
+        return set[str]().union(*(views_in(pattern) for task in session.tasks for pattern in task.patterns))
 
     def want(self, session: Session) -> None:
         """Do so for a session that is no lesson."""
@@ -170,6 +186,9 @@ class Guide(QObject):
             self._shell.panes.show_home(self._controller.domain)
         if wanted:
             self._shell.show_view(wanted)
+            if not self._shell.offers(wanted):
+                self._shell.say("info", f"The panel {wanted!r} has nothing to show of these data.")
+        self._put_away()
         self._point()
 
     # steps ------------------------------------------------------------------------------------------------

@@ -10,7 +10,9 @@ from typing import Any
 
 from PySide6.QtCore import QObject
 
+from explorer.app.thread.failures import failure_of
 from explorer.data.finding import base_of, split_part
+from explorer.data.formats.others import refuse_other
 from explorer.declare.space import kinds, space_of_kind
 from explorer.declare.telling.choices import split_asked
 from explorer.square.frame import Frame
@@ -36,6 +38,11 @@ class Imports(QObject):
     # opening ----------------------------------------------------------------------------------------------
     def open(self, path: str) -> None:
         """Open a file of data, or whatever else the controller makes of it."""
+        try:
+            refuse_other(Path(path))
+        except ValueError as error:
+            self._shell.say_failure(failure_of(error, self._controller.state))
+            return
         catalogue = self._controller.catalogue
         ending = Path(path).suffix.lower()
         if catalogue is None or not Path(path).is_file() or ending not in catalogue.extensions or ending == ".json":

@@ -254,6 +254,9 @@ class Panes(QTabWidget):
         self._offered, before = (domain, wanted), self.currentIndex()
         for k, shown in enumerate(wanted):
             self.setTabVisible(k, shown)
+        # Qt keeps how far the bar was scrolled when there were more tabs, and looks again only where its buttons change
+        self.setUsesScrollButtons(not self.usesScrollButtons())
+        self.setUsesScrollButtons(not self.usesScrollButtons())
         if before >= 0 and not self.isTabVisible(before):
             self.show_home(domain)
 
@@ -266,9 +269,13 @@ class Panes(QTabWidget):
 
     def show_home(self, domain: str) -> None:
         """Bring the view of the centre to the front that was made for a kind of data."""
-        first = next((k for k in range(self.count()) if domain in self._spec(k).domains[:1]), None)
-        if first is not None:
-            self.setCurrentIndex(first)
+        if (name := self.home(domain)) is not None:
+            self.raise_tab(name)
+
+    def home(self, domain: str) -> str | None:
+        """Return the view of the centre that was made for a kind of data, None where there is none."""
+        specs = map(self._spec, range(self.count()))
+        return next((spec.name for spec in specs if domain in spec.domains[:1]), None)
 
     def _spec(self, index: int) -> ViewSpec:
         seat = self.widget(index)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 
 from PySide6.QtCore import QSettings, Qt
@@ -63,6 +64,8 @@ class Shell(QMainWindow):
         self._build_center()
         self.docks = Docks(self, self.panes.docked)
         self._domain = ""  # of what is shown
+        self._session: tuple[object, str] = (None, "")  # the epoch and the file of the session that was opened last
+        self._said_of: set[object] = set()  # epochs: the message above the stage is about one of them
         self._logged: list[tuple[str, str, str]] = []  # until there is a view for it
         c = self.controller
         c.log.connect(self._log)
@@ -73,6 +76,7 @@ class Shell(QMainWindow):
         c.catalogue_ready.connect(self.show_catalogue)
         c.busy.connect(self.show_busy)
         c.failed.connect(self.say_failure)
+        c.session_opened.connect(self._session_opened)
         c.request_failed.connect(self.infobar.leave_with_frame)
         c.gave_up.connect(lambda state: self.infobar.keep())
         self.hopes = Hopes(c)
@@ -208,6 +212,8 @@ class Shell(QMainWindow):
             front.setFocus()  # Space, F and the arrows are for the picture, not for the first field that takes text
         if frame.stale is None:  # else the sentence about the file stays until it runs again
             self.infobar.frame_came()
+            if frame.state.epoch not in self._said_of:  # another model or other data: what failed before is over
+                self.infobar.over()
         self.panes.forget("outline")
         self.panes.show_frame(self._told(frame))
         self.diagnosis.show_frame(frame)
@@ -283,13 +289,25 @@ class Shell(QMainWindow):
     def say(self, level: str, text: str) -> None:
         """Say something above the stage and in the log."""
         self.controller.log.emit(level, text)
+        self._said_of = self._epochs()
         self.infobar.say(level, text)
 
     def say_failure(self, failure: Failure) -> None:
         """Say what failed; the last good frame stays."""
         self.stack.setCurrentWidget(self.panes)
         self.panes.open()
+        self._said_of = self._epochs()
+        if failure.where != "orbit" and failure.state.epoch == self._session[0]:
+            failure = replace(failure, where=self._session[1])  # it names a model, say, that there is not
         self.infobar.show_failure(failure)
+
+    def _session_opened(self, session: object, path: str) -> None:
+        self._session = self.controller.state.epoch, path
+
+    def _epochs(self) -> set[object]:
+        """Return what is shown and what is asked for: a message may be about either."""
+        shown = self.controller.frame
+        return {self.controller.state.epoch, *([shown.state.epoch] if shown is not None else [])}
 
     def show_view(self, name: str) -> None:
         """Bring a view to the front, wherever it is."""

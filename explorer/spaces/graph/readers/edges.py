@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.data.formats.checks import Broken, file_bytes, refusing, require_all
-from explorer.data.formats.tables import ratings
+from explorer.data.formats.tables import BATCHES, LABELS, TIMES, ratings
 from explorer.data.formats.texts import beginning, note_of, table_encoding
 from explorer.data.readers import Fit, Reader
 from explorer.declare.samples import Sample
@@ -35,6 +35,7 @@ from explorer.work.limits import MAX_LISTED, MAX_NODES
 # single letters are not among them: they are as likely the names of nodes
 _SOURCES = ("source", "src", "from", "node1", "node_1")
 _TARGETS = ("target", "dst", "to", "node2", "node_2")
+_HEADINGS = {*_SOURCES, *_TARGETS, *TIMES, *LABELS, *BATCHES}
 _OWN = (".edges", ".edgelist")  # endings of nothing else
 _COLUMNS = ("source", "target", "weight")
 _WORDS_OF_PROSE = 4
@@ -122,6 +123,8 @@ def _layout(file: IO[str], asked: Mapping[str, str] = MappingProxyType({})) -> _
     following = _split(lines[1][1], mark) if len(lines) > 1 else []
     if not named and len(following) == len(cells):  # numbers below a word: the word is a heading
         named = any(_number(low) and not _number(high) for high, low in zip(words, following))
+    if len(lines) == 1 and (named or ((len(cells) > 2 or set(words) & _HEADINGS) and not any(map(_number, words)))):
+        raise Broken(f"line {number + 1} is a heading and no line follows", "write the numbers, or the edges, below it")
     named = asked["header"] == "yes" if "header" in asked else named
     directed = asked["directed"] == "yes" if "directed" in asked else directed
     layout = _Layout(mark, number, len(cells), directed=directed, nodes=nodes, header=named, line=head)
@@ -303,7 +306,7 @@ def _found(nodes: int, ends: NDArray[np.int64], values: NDArray[Any], layout: _L
     made.weight = values[:, 0] if weighted and values.shape[1] else None
     made.attributes = values[:, weighted : weighted + len(others)] if others else None
     if others and others != [f"e{k}" for k in range(len(others))]:
-        made.notes.append("edge_attr: " + ", ".join(others[:8]))
+        made.notes.append("attributes of edges: " + ", ".join(others[:8]))
     return made
 
 

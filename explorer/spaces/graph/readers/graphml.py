@@ -18,6 +18,7 @@ _DEEPEST = 64
 _LONGEST_TEXT = 1_000_000
 _WHOLE = ("int", "integer", "long", "short", "byte")
 _REAL = ("float", "double")
+_DRAWING = "names are those of yEd's labels; shapes and places of its drawing are left out"
 
 
 def _sniff(head: bytes) -> bool:
@@ -34,6 +35,7 @@ class _Parser:
         self.records.place = lambda k: f"the edge in line {self.lines[k]}"
         self.records.node_place = lambda k: f"the node in line {self.node_lines[k]}"
         self._keys: dict[str, tuple[str, str, str]] = {}  # id -> what for, name, type
+        self._drawn: set[str] = set()  # keys of drawings: shapes, colours and places of yEd
         self._defaults: dict[str, Any] = {}
         self._open: list[str] = []
         self._values: dict[str, Any] = {}
@@ -82,6 +84,8 @@ class _Parser:
             name = attributes.get("attr.name") or attributes.get("id", "")
             self._keys[attributes.get("id", "")] = (attributes.get("for", "all"), name, attributes.get("attr.type", ""))
             self._key = attributes.get("id", "")
+            if "yfiles.type" in attributes:
+                self._drawn.add(self._key)
         elif tag == "graph":
             if "graph" in self._open[:-1]:
                 raise Broken(f"line {self._line()} begins a graph inside of a graph", "save the graphs apart")
@@ -111,7 +115,7 @@ class _Parser:
         return attributes[name]
 
     def _data(self, text: str) -> None:
-        if self._open and self._open[-1] in ("data", "default"):
+        if self._open and self._open[-1] in ("data", "default", "NodeLabel"):
             self._text.append(text)
             if len(self._text) > _LONGEST_TEXT:
                 raise Broken(f"a value near line {self._line()} is too long", "leave it out")
@@ -122,6 +126,11 @@ class _Parser:
         parent = self._open[-1] if self._open else ""
         if tag == "default" and parent == "key":
             self._defaults[self._key] = self._value(self._key)
+        elif tag == "NodeLabel" and "node" in self._open and self._graphs == 1:
+            self._values.setdefault("label", " ".join("".join(self._text).split()) or None)
+        elif tag == "data" and self._key in self._drawn:
+            if _DRAWING not in self.records.notes and self._graphs == 1:
+                self.records.notes.append(_DRAWING)
         elif tag == "data" and parent in ("node", "edge") and self._graphs == 1:
             name = self._keys.get(self._key, ("", self._key, ""))[1]
             self._values[name] = self._value(self._key)

@@ -60,7 +60,20 @@ def fit_points(sample: Sample, wanted: PointsInput) -> Sample:
     made["batch"] = Signal(np.zeros(n, np.int64), PARTICLE)
     first = wanted.signals[0]
     ordered = {first: made[first]} | {name: signal for name, signal in made.items() if name != first}
-    return replace(sample, signals=MappingProxyType(ordered))
+    return replace(sample, signals=MappingProxyType(ordered), notes=(*sample.notes, *_unused(sample, wanted)))
+
+
+def _unused(sample: Sample, wanted: PointsInput) -> list[str]:
+    """Return notes of what a file says of its points and the network does not hear, and of what it asks in vain."""
+    hears = "x" in wanted.signals and wanted.features
+    atoms = "number" in wanted.signals or hears in ("elements", "number")
+    told = []
+    if (given := sample.signals.get("values")) is not None and hears != "values":
+        width = given.values.shape[1]
+        told.append(f"{width} value{'s' * (width != 1)} at each point ignored: this network takes none")
+    if atoms and "number" not in sample.signals:
+        told.append("this network is about atoms, and no point says which one it is")
+    return told
 
 
 def in_space(sample: Sample) -> Sample:

@@ -44,10 +44,13 @@ def time_part(one: BothWays) -> TimePart:
     x, gates = input_values(p, ALL), _own_gates(p)
     sample = p.sample
     times = sample.signals["time"].values if sample is not None and "time" in sample.signals else None
+    if times is not None and sample is not None and sample.calendar:
+        began, unit = sample.calendar
+        times = np.round(1e3 * (began + unit * times)).astype("datetime64[ms]")
     order, known = found_at(one.element, steps)
     moved_gates, gx_raw = _gates(p, one.answers), raw(gx.x, gx.field, ALL)
     return TimePart(
-        steps=steps, times=None if times is None else np.asarray(times, np.float32),
+        steps=steps, times=times,
         names=sample.names if sample is not None else (), kind=kind_of(layer.field, DRAWN),
         x=x, gx=gx_raw, order=order,
         values=layer_values(p, layer.name, ALL), moved=raw(one.answer, layer.field, ALL),

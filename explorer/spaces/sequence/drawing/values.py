@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,7 +52,8 @@ class TimePart:
 
     Attributes:
         steps: T, the number of steps of x; rho(g) x may have another number.
-        times: (T,) the time of each step where sampling is irregular, ascending; None where it is regular.
+        times: (T,) the time of each step where sampling is irregular, ascending; None where it is regular. Of a dated
+            series they are datetime64.
         names: the text of each step (letters, words), or empty.
         kind: where the selected layer's values sit: "step", "pair" or "invariant".
         x, gx: the input, (T, C), before and after.
@@ -79,7 +80,7 @@ class TimePart:
     data: ClassVar[str] = "sequence"
 
     steps: int
-    times: Array | None
+    times: NDArray[Any] | None
     names: tuple[str, ...]
     kind: str
     x: Array

@@ -34,6 +34,7 @@ class Series:
     names: tuple[str, ...] = ()
     channels: tuple[str, ...] = ()
     rate: float = 0.0
+    calendar: tuple[float, ...] = ()
     notes: list[str] = field(default_factory=list)
 
 
@@ -165,7 +166,7 @@ def series_sample(path: Path, series: Series) -> Sample:
         return sequence_sample(
             path.stem, x, title=path.name, time=series.time, label=series.label, batch=series.batch,
             names=series.names if len(x) <= MOST_NAMED else (), channels=series.channels, rate=series.rate,
-            source=str(path), notes=tuple(notes),
+            calendar=series.calendar, source=str(path), notes=tuple(notes),
         )  # fmt: skip
     except ValueError as error:
         raise Broken(str(error).removeprefix(f"{path.stem}: "), "correct it and save it again") from None

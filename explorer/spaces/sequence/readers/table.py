@@ -22,6 +22,7 @@ from explorer.data.formats.tables import (
     comma_mark,
     declared,
     has_comma,
+    heading_word,
     is_remark,
     layout_of,
     moment_of,
@@ -45,8 +46,11 @@ from explorer.spaces.sequence.readers.assembly import (
 _EXTENSIONS = (".csv", ".tsv", ".txt", ".dat")
 _WIDEST = 4096
 _DAY = 86_400.0
+_CLOCKS = ("time", "timestamp", "date", "datetime", "epoch", "unixtime", "unix time", "utc", "zeit")
+_EARLIEST, _LATEST = 631_152_000.0, 4_102_444_800.0  # 1990 and 2100, in seconds since 1970
 _CORRECT = "correct that line"
 _NAMED = 4  # columns in a note
+_ORDERS = (Choice("dates", "Dates", (("mdy", "month/day/year"), ("dmy", "day/month/year")), "mdy"),)
 _SCALES = ((NONE, "as stored"), ("standard", "mean 0, deviation 1"), ("unit", "0 to 1"))
 
 
@@ -105,15 +109,14 @@ def _slow(lines: list[str], numbers: list[int], layout: Layout) -> tuple[NDArray
         for k, cell in enumerate(cells):
             if k in layout.texts:
                 continue
-            value = moment_of(cell) if k == layout.time and layout.dates else number_of(cell)
+            dated = k == layout.time and layout.dates
+            value = moment_of(cell, layout.month_first) if dated else number_of(cell)
             at = f"line {n}, column {k + 1}"
             if value is None and has_comma(cell) and (value := commas.number(cell, k)) is None:
                 what = f"{at} has {cell!r}, whose comma may be that of decimals or of thousands"
                 raise Broken(what, "write numbers with a decimal point, or semicolons between columns")
             if value is None:
-                wanted = (
-                    "a date must stand, as 2024-01-31" if layout.dates and k == layout.time else "a number must stand"
-                )
+                wanted = "a date must stand, as 2024-01-31" if dated else "a number must stand"
                 raise Broken(f"{at} has {cell[:40]!r} where {wanted}", _CORRECT)
             if np.isinf(value):
                 raise Broken(f"{at} is infinite", "correct it, or leave it empty where it is not known")
@@ -165,6 +168,18 @@ def _ascending(series: Series, numbers: list[int]) -> None:
         raise Broken(f"the time in line {n} is not later than that in the line before", "sort the lines by time")
 
 
+def _unix(series: Series, layout: Layout) -> bool:
+    """Turn times that are counted from 1970, in seconds or milliseconds, into seconds; say whether they are."""
+    assert series.time is not None
+    word = heading_word(layout.headings[layout.time]) if layout.headings and layout.time is not None else ""
+    for unit in (1.0, 1e3):
+        if word in _CLOCKS and bool(np.all((series.time / unit >= _EARLIEST) & (series.time / unit < _LATEST))):
+            series.time = series.time / unit
+            series.notes.append(f"times in {'milli' * (unit > 1)}seconds since 1970 read as dates")
+            return True
+    return False
+
+
 def _dated(series: Series) -> None:
     """Turn seconds since 1970 into days, or seconds, since the first."""
     assert series.time is not None
@@ -172,6 +187,7 @@ def _dated(series: Series) -> None:
     series.time = series.time - start
     days = not np.any(series.time % _DAY)
     series.time = series.time / _DAY if days else series.time
+    series.calendar = (start, _DAY if days else 1.0)
     began = datetime.fromtimestamp(start, UTC).isoformat(sep=" ").removesuffix("+00:00").removesuffix(" 00:00:00")
     series.notes.append(f"time: {'days' if days else 'seconds'} since {began}")
 
@@ -209,65 +225,77 @@ def _read(path: Path) -> Sample:
 
 def _read_as(path: Path, asked: Mapping[str, str]) -> Sample:
     with refusing(path, "table"):
-        require_all(_choices(path, asked) if asked else (), asked)
         encoding = table_encoding(path)
-        lines = decoded(path, encoding).split("\n")
-        layout = layout_of(lines, asked)
-        numbers = [
-            n for n, line in enumerate(lines[layout.first - 1 :], layout.first) if line.strip() and not is_remark(line)
+        return of_lines(path, decoded(path, encoding).split("\n"), asked, note_of(encoding))
+
+
+def of_lines(path: Path, lines: list[str], asked: Mapping[str, str], told: list[str]) -> Sample:
+    """Return the sample of the lines of a table; Broken says what is wrong with them.
+
+    Args:
+        asked: what a person has said.
+        told: what was done to the file before it was lines.
+    """
+    require_all(choices_of_lines(lines, asked) if asked else (), asked)
+    layout = layout_of(lines, asked)
+    numbers = [
+        n for n, line in enumerate(lines[layout.first - 1 :], layout.first) if line.strip() and not is_remark(line)
+    ]
+    if layout.columns > _WIDEST:
+        raise Broken(f"line {layout.first} has {layout.columns} columns and the most is {_WIDEST}", "keep fewer")
+    require_steps(min(len(numbers), MOST_STEPS + 1), max(len(layout.values), 1))
+    if not layout.values:
+        raise Broken(f"line {layout.first} has no column of values", "add one beside the time")
+    rows = [lines[n - 1] for n in numbers]
+    fast = _fast(rows, layout)
+    table, gap, commas = (fast, "", []) if fast is not None else _slow(rows, numbers, layout)
+    notes = told + _left_out(layout) + commas
+    automatic = layout.batch is None and "series" not in asked
+    if (found := _grouped(layout, rows, table, automatic)) is not None:
+        layout.batch, kinds = found
+        order = np.argsort(kinds, kind="stable")
+        table, numbers = table[order], [numbers[k] for k in order]
+        table[:, layout.batch] = kinds[order]
+        notes = [
+            f"one series for each {layout.name(layout.batch)}",
+            *told,
+            *_left_out(layout),
+            *commas,
         ]
-        if layout.columns > _WIDEST:
-            raise Broken(f"line {layout.first} has {layout.columns} columns and the most is {_WIDEST}", "keep fewer")
-        require_steps(min(len(numbers), MOST_STEPS + 1), max(len(layout.values), 1))
-        if not layout.values:
-            raise Broken(f"line {layout.first} has no column of values", "add one beside the time")
-        rows = [lines[n - 1] for n in numbers]
-        fast = _fast(rows, layout)
-        table, gap, commas = (fast, "", []) if fast is not None else _slow(rows, numbers, layout)
-        notes = note_of(encoding) + _left_out(layout) + commas
-        automatic = layout.batch is None and "series" not in asked
-        if (found := _grouped(layout, rows, table, automatic)) is not None:
-            layout.batch, kinds = found
-            order = np.argsort(kinds, kind="stable")
-            table, numbers = table[order], [numbers[k] for k in order]
-            table[:, layout.batch] = kinds[order]
-            notes = [
-                f"one series for each {layout.name(layout.batch)}",
-                *note_of(encoding),
-                *_left_out(layout),
-                *commas,
-            ]
-        series = Series(table[:, layout.values])
-        series.notes += notes
-        if layout.batch is not None:
-            series.batch = _batch(_whole(table, layout.batch, layout, numbers), numbers)
-        if layout.label is not None:
-            series.label = _whole(table, layout.label, layout, numbers)
-        if layout.time is not None:
-            series.time = table[:, layout.time]
-            _ascending(series, numbers)
-            if layout.dates:
-                _dated(series)
-        if layout.headings:
-            series.channels = tuple(layout.name(k) for k in layout.values)
-        if layout.counter is not None:
-            series.notes.insert(0, "the first column numbers the lines: left out")
-        filled(series, gap)
-        if (how := asked.get("scale", NONE)) != NONE:
-            _scaled(series, how)
-        big = np.abs(series.x) > np.finfo(np.float32).max
-        if big.any():
-            row, k = np.argwhere(big)[0].tolist()
-            raise Broken(f"line {numbers[row]}, column {layout.values[k] + 1} is beyond float32", "scale the values")
-        if (
-            not layout.headings
-            and layout.time is None
-            and layout.columns in (2, 3)
-            and not declared(lines)
-            and not asked
-        ):
-            series.notes.append("numbers with fractions: read as a series and not as a list of edges")
-        return series_sample(path, series)
+    empty = [k for k in layout.values if layout.chosen is None and np.isnan(table[:, k]).all()]
+    if 0 < len(empty) < len(layout.values):
+        layout.chosen = tuple(k for k in layout.values if k not in empty)
+        named = ", ".join(map(layout.name, empty[:_NAMED])) + ", ..." * (len(empty) > _NAMED)
+        notes.append(f"without a number, left out: {named}")
+    series = Series(table[:, layout.values])
+    series.notes += notes
+    if layout.batch is not None:
+        series.batch = _batch(_whole(table, layout.batch, layout, numbers), numbers)
+    if layout.label is not None:
+        series.label = _whole(table, layout.label, layout, numbers)
+    if layout.time is not None:
+        series.time = table[:, layout.time]
+        _ascending(series, numbers)
+        if layout.dates:
+            if layout.slashed:
+                series.notes.append(f"dates read as {'month/day' if layout.month_first else 'day/month'}/year")
+            _dated(series)
+        elif declared(lines) is None and _unix(series, layout):
+            _dated(series)
+    if layout.headings:
+        series.channels = tuple(layout.name(k) for k in layout.values)
+    if layout.counter is not None:
+        series.notes.insert(0, "the first column numbers the lines: left out")
+    filled(series, gap)
+    if (how := asked.get("scale", NONE)) != NONE:
+        _scaled(series, how)
+    big = np.abs(series.x) > np.finfo(np.float32).max
+    if big.any():
+        row, k = np.argwhere(big)[0].tolist()
+        raise Broken(f"line {numbers[row]}, column {layout.values[k] + 1} is beyond float32", "scale the values")
+    if not layout.headings and layout.time is None and layout.columns in (2, 3) and not declared(lines) and not asked:
+        series.notes.append("numbers with fractions: read as a series and not as a list of edges")
+    return series_sample(path, series)
 
 
 def _left_out(layout: Layout) -> list[str]:
@@ -275,9 +303,11 @@ def _left_out(layout: Layout) -> list[str]:
     words = [layout.name(k) for k in layout.texts if k not in layout.others]
     known = (*layout.values, *layout.texts, *layout.others, layout.counter)
     unasked = [layout.name(k) for k in range(layout.columns) if k not in known]
-    what = "column" if len(words) == 1 else "columns"
+    named = all(name.startswith("column ") for name in words[:_NAMED])
+    what = "" if named else "column " if len(words) == 1 else "columns "
     told = [f"{layout.titles} line{'s' * (layout.titles > 1)} above the table left out"] if layout.titles else []
-    told += [f"{what} {', '.join(words[:_NAMED])}{', ...' * (len(words) > _NAMED)} of words left out"] if words else []
+    told += [f"line {layout.units} holds units"] if layout.units is not None else []
+    told += [f"{what}{', '.join(words[:_NAMED])}{', ...' * (len(words) > _NAMED)} of words left out"] if words else []
     of = len(layout.values) + len(unasked)
     if unasked:
         kept = ", ".join(map(layout.name, layout.values[:_NAMED])) + ", ..." * (len(layout.values) > _NAMED)
@@ -287,8 +317,13 @@ def _left_out(layout: Layout) -> list[str]:
 
 def _choices(path: Path, asked: Mapping[str, str]) -> tuple[Choice, ...]:
     """Return what can be said of a table: which columns, what they mean, whether there is a heading, the scale."""
+    return choices_of_lines(decoded(path, table_encoding(path)).split("\n"), asked)
+
+
+def choices_of_lines(lines: list[str], asked: Mapping[str, str]) -> tuple[Choice, ...]:
+    """Return the same of the lines of a table."""
     said = {name: asked[name] for name in ("header",) if asked.get(name) in ("yes", "no")}
-    layout = layout_of(decoded(path, table_encoding(path)).split("\n"), said)
+    layout = layout_of(lines, said)
     columns = tuple((str(k + 1), layout.name(k)) for k in range(min(layout.columns, _WIDEST)))
     numeric = tuple(one for k, one in enumerate(columns) if k not in layout.texts)
     no = (NONE, "none")
@@ -303,9 +338,12 @@ def _choices(path: Path, asked: Mapping[str, str]) -> tuple[Choice, ...]:
         one("time", "Time axis", layout.time, dates),
         one("label", "Label of a step", layout.label, numeric),
         one("series", "Several series by", layout.batch, columns),
+        *(_ORDERS if layout.slashed else ()),
         Choice("header", "First line", (("yes", "a heading"), ("no", "numbers")), "yes" if layout.headings else "no"),
         Choice("scale", "Scaling", _SCALES, NONE),
     )
+    order = "mdy" if layout.month_first else "dmy"
+    made = tuple(replace(c, value=order) if c.name == "dates" else c for c in made)
     return tuple(replace(c, value=asked.get(c.name, c.value)) for c in made)
 
 

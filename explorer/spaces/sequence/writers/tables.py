@@ -49,12 +49,23 @@ def _write_csv(sample: Sample, path: Path) -> tuple[str, ...]:
         mark = "\t" if path.suffix.lower() == ".tsv" else ","
         table = csv.writer(file, delimiter=mark, lineterminator="\n")
         table.writerow([*extra, *heads])
-        columns = [signals[name].values.tolist() for name in extra]
+        columns = [_column(sample, name) for name in extra]
         for start in range(0, len(sample.x.values), _CHUNK):
             # NumPy writes the shortest text that reads as the same float32
             texts = sample.x.values[start : start + _CHUNK].astype(np.str_).tolist()
-            table.writerows([*(repr(column[start + t]) for column in columns), *row] for t, row in enumerate(texts))
+            table.writerows([*(column[start + t] for column in columns), *row] for t, row in enumerate(texts))
     return _lost(sample, heads, ("x", "time", "batch", "label"))
+
+
+def _column(sample: Sample, name: str) -> list[str]:
+    """Return what stands beside the channels as texts: the times of a dated series as dates."""
+    values = sample.signals[name].values
+    if name != "time" or not sample.calendar:
+        return list(map(repr, values.tolist()))
+    began, unit = sample.calendar
+    moments = np.round(1e3 * (began + unit * values)).astype("datetime64[ms]")
+    whole = not np.any(moments.astype(np.int64) % 86_400_000)
+    return list(np.datetime_as_string(moments, unit="D" if whole else "ms").tolist())
 
 
 def _write_npy(sample: Sample, path: Path) -> tuple[str, ...]:

@@ -268,6 +268,8 @@ def _sequences() -> dict[str, tuple[str, bytes]]:
     return {
         "series": ("a.csv", b"t,a,b\n0,1.5,2\n1,2.5,\n2,-3e2,4\n3,1,5\n"),
         "series-dated": ("a.tsv", b"date\tvalue\n2024-01-01\t1.5\n2024-01-02\t2.5\n2024-01-04\t3\n"),
+        "series-json": ("a.json", b'[{"t": 0, "x": 1.5}, {"t": 1, "x": null}, {"t": 2, "x": 3}]'),
+        "series-json-lists": ("a.json", b'{"t": [0, 1], "x": [1, 2], "name": ["a", "b"]}'),
         "jsonl": ("a.jsonl", b'{"x": [1, 2]}\n{"x": [3, 4.5, 6]}\n'),
         "fasta": ("a.fa", b">one first\nACGTNACGT\nACGT\n>two\nTTTT\n"),
         "fastq": ("a.fq", b"@one\nACGT\n+\nIIII\n@two\nTTGG\n+\nIIII\n"),

@@ -251,6 +251,12 @@ def refused_files() -> Mapping[str, tuple[Refused, ...]]:
             ("a.persona", b"2 your persona: a.\n", "begins the file"),
             ("a.persona", b"1 hi\tyes\t\t" + b"a|" * 2000 + b"b\n", "the most is 1000"),
         ),
+        "series-json": (
+            ("a.json", b'[{"x": 1}, {"x": 2}', "damaged in line 1"),
+            ("a.json", b'[{"x": 1}, [2]]', "no list of records"),
+            ("a.json", b'{"x": [1, 2], "y": [1]}', "not equally long"),
+            ("a.json", b'[{"x": 1, "y": ' + b"[" * 9999, "plain JSON|damaged"),
+        ),
         "jsonl": (
             ("a.jsonl", _cut("jsonl"), "is no JSON; correct"),
             ("a.jsonl", b'{"a": 1}\n[2]\n', "line 2"),

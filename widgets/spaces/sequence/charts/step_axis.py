@@ -7,14 +7,17 @@ from typing import Any
 
 from widgets.charts.axis.axes import ValueAxis
 from widgets.charts.axis.scales import linear_ticks
+from widgets.spaces.sequence.timeline.axes.dates import date_text, date_ticks
 from widgets.spaces.sequence.timeline.axes.scale import TimeScale
+
+GAP, DATE = 60, 95  # pixels between labels: of numbers, and of dates
 
 
 class StepAxis(ValueAxis):
     """Coordinates are places of a `TimeScale`, or steps where there is none; step t fills [t, t + 1)."""
 
     def __init__(self, orientation: str) -> None:
-        self.steps, self.times = 1, None
+        self.steps, self.times, self._form = 1, None, "%Y-%m-%d"
         super().__init__(orientation, text=self._word)
         self.end = "step"
 
@@ -24,7 +27,7 @@ class StepAxis(ValueAxis):
         """Take a sequence of so many steps, at their true times where there are any."""
         if steps != self.steps or times is not self.times:
             self.steps, self.times = steps, times
-            self.end = "step" if times is None else "time"
+            self.end = "step" if times is None else "date" if times.dated else "time"
             self.fit()
             self.redraw()
 
@@ -37,12 +40,18 @@ class StepAxis(ValueAxis):
         return place if self.times is None else self.times.step(place)
 
     def ticks(self, low: float, high: float, most: int) -> list[float]:
+        if self.times is not None and self.times.dated:
+            most = max(1, int(most * GAP / DATE))
+            scale = self.times
+            self._form = date_ticks(scale.origin + low * scale.unit, scale.origin + high * scale.unit, most)[1]
         if self.times is not None:
             return [place for place, _ in self.times.ticks(low, high, most)]
         found = linear_ticks(low - 0.5, min(high, self.steps) - 0.5, most, (1, 2, 5, 10))
         return [v + 0.5 for v in found if v == round(v)]
 
     def _word(self, place: float) -> str:
+        if self.times is not None and self.times.dated:
+            return date_text(self.times.origin + place * self.times.unit, self._form)
         if self.times is not None:
             return f"{self.times.origin + place * self.times.unit:.6g}".replace("-", "−")
         return f"{round(place - 0.5):_}".replace("_", "\N{NO-BREAK SPACE}").replace("-", "−")

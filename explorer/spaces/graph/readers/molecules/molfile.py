@@ -49,7 +49,7 @@ def found_in_molecules(molecules: list[Molecule]) -> Found:
     found = Found(len(symbols), pairs, attributes=kinds, x=one_hot(symbols))
     found.names = numbered(symbols, [m.charges.get(k, 0) for m in molecules for k in range(len(m.symbols))])
     found.place = lambda k: f"the bond in line {lines[k]}" if lines else f"bond {k}"
-    found.notes = ["x: which element an atom is; edge_attr: " + ", ".join(BONDS)]
+    found.notes = ["attributes of nodes: which element an atom is; of edges: " + ", ".join(BONDS)]
     if len(molecules) > 1:
         found.batch = np.repeat(np.arange(len(molecules)), sizes)
         told = ", ".join(m.name or str(k) for k, m in enumerate(molecules[:6]))

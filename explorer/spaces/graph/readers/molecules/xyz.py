@@ -56,7 +56,7 @@ def _molecule(lines: list[str], count: int) -> Found:
     found = Found(count, pairs, x=one_hot(symbols), position=position, names=numbered(symbols))
     found.node_place = lambda k: f"line {k + 3}"
     found.notes = [
-        "x: which element an atom is",
+        "attributes of nodes: which element an atom is",
         "bonds by distance: sum of covalent radii + 0.45 Å" if bonds is not None else TOO_CLOSE,
     ]
     if any(line.strip() for line in lines[count + 2 :]):

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from widgets.charts.axis.scales import linear_ticks
+from widgets.spaces.sequence.timeline.axes.dates import date_ticks, seconds_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -20,12 +21,14 @@ class TimeScale:
     Attributes:
         steps, places: the knots of the broken line between both, ascending.
         origin, unit: the time at place 0, and how much time a place is.
+        dated: whether times are dates, as seconds since 1970.
     """
 
     steps: NDArray[Any]
     places: NDArray[Any]
     origin: float
     unit: float
+    dated: bool = False
 
     def place(self, step: Any) -> Any:
         """Return the place of any step, also between two; beyond the ends steps are as wide as they are on average."""
@@ -44,7 +47,8 @@ class TimeScale:
 
     def ticks(self, low: float, high: float, most: int) -> list[tuple[float, float]]:
         """Return (place, time) of round times between two places."""
-        found = linear_ticks(self.origin + low * self.unit, self.origin + high * self.unit, most)
+        first, last = self.origin + low * self.unit, self.origin + high * self.unit
+        found = date_ticks(first, last, most)[0] if self.dated else linear_ticks(first, last, most)
         return [((time - self.origin) / self.unit, time) for time in found]
 
 
@@ -52,7 +56,8 @@ def time_scale(times: NDArray[Any] | None) -> TimeScale | None:
     """Return the scale of ascending times, (T,); None where they are none, or too few or too odd to lie on an axis."""
     if times is None or len(times) < 2:
         return None
-    t = np.asarray(times, np.float64)
+    dated = np.issubdtype(np.asarray(times).dtype, np.datetime64)
+    t = seconds_of(times) if dated else np.asarray(times, np.float64)
     if not np.isfinite(t).all() or (np.diff(t) <= 0).any():
         return None
     edges = np.r_[1.5 * t[0] - 0.5 * t[1], (t[1:] + t[:-1]) / 2, 1.5 * t[-1] - 0.5 * t[-2]]
@@ -60,4 +65,4 @@ def time_scale(times: NDArray[Any] | None) -> TimeScale | None:
     knots = np.empty(2 * len(t) + 1)
     knots[0::2], knots[1::2] = edges, t
     places = (knots - edges[0]) / unit
-    return TimeScale(np.arange(len(knots)) / 2, places, float(edges[0]), unit)
+    return TimeScale(np.arange(len(knots)) / 2, places, float(edges[0]), unit, dated)

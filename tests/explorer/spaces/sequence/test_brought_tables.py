@@ -1,0 +1,118 @@
+"""Tables as people bring them: units, dates of several forms, Unix times, numbered lines, empty columns, JSON."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from explorer.data.in_process import choices, read_file, reader_of
+from explorer.data.readers import ReadError
+from explorer.data.writers import write_file
+from explorer.declare.samples import Sample
+
+DAY = 86_400.0
+
+
+def read(tmp_path: Path, name: str, text: str, asked: dict[str, str] | None = None) -> Sample:
+    path = tmp_path / name
+    path.write_text(text, encoding="utf-8")
+    return read_file(path, asked=asked or {})
+
+
+def test_a_line_of_units_goes_to_the_names_of_the_columns(tmp_path: Path) -> None:
+    sample = read(tmp_path, "a.csv", "date,temp,hum\n,degC,%\n2024-01-01,5.5,60\n2024-01-02,6.5,61\n")
+    assert sample.channels == ("temp (degC)", "hum (%)") and "line 2 holds units" in sample.notes
+    assert sample.x.values.tolist() == [[5.5, 60], [6.5, 61]]
+
+
+def test_a_name_with_a_gap_beside_it_is_no_line_of_units(tmp_path: Path) -> None:
+    sample = read(tmp_path, "a.csv", "time,who,score\n0,Ann,\n1,Bob,3\n2,Cem,4\n")
+    assert len(sample.x.values) == 3 and not any("units" in note for note in sample.notes)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "order"),
+    [
+        ("1/31/2024", "2/1/2024", "month/day"),  # there is no month 31
+        ("31/1/2024", "1/2/2024", "day/month"),
+        ("3/1/2024", "1/2/2024", "day/month"),  # only so do they ascend
+        ("1/1/2024", "2/1/2024", "month/day"),  # both may be: said, and to be changed
+    ],
+)
+def test_what_a_date_with_slashes_means(first: str, second: str, order: str, tmp_path: Path) -> None:
+    text = f"day,amount\n{first},1.5\n{second},2.5\n"
+    sample = read(tmp_path, "a.csv", text)
+    assert f"dates read as {order}/year" in sample.notes
+    (asked,) = (c for c in choices(tmp_path / "a.csv", "series", {}) if c.name == "dates")
+    assert asked.value == ("mdy" if order == "month/day" else "dmy")
+
+
+def test_a_person_may_say_which_is_the_month(tmp_path: Path) -> None:
+    text = "day,amount\n1/1/2024,1.5\n2/1/2024,2.5\n"
+    own = read(tmp_path, "a.csv", text, {"dates": "dmy"})
+    assert own.signals["time"].values.tolist() == [0, 1] and own.calendar == (1_704_067_200.0, DAY)
+
+
+@pytest.mark.parametrize("clock", ["1:30 PM", "13:30"])
+def test_a_clock_behind_a_date(clock: str, tmp_path: Path) -> None:
+    sample = read(tmp_path, "a.csv", f"day,amount\n1/31/2024 {clock},1.5\n2/1/2024 {clock},2.5\n")
+    assert sample.calendar[0] % DAY == 13.5 * 3600
+
+
+@pytest.mark.parametrize("unit", [1, 1000])
+def test_times_since_1970_are_dates(unit: int, tmp_path: Path) -> None:
+    text = "timestamp,load\n" + "".join(f"{(1_704_067_200 + 600 * k) * unit},{k % 7}\n" for k in range(20))
+    sample = read(tmp_path, "a.csv", text)
+    assert sample.calendar == (1_704_067_200.0, 1.0)
+    assert np.array_equal(sample.signals["time"].values, 600.0 * np.arange(20))
+    assert any("since 1970 read as dates" in note for note in sample.notes)
+
+
+def test_years_are_no_seconds(tmp_path: Path) -> None:
+    sample = read(tmp_path, "a.csv", "time,x\n2020,1\n2021,2\n2022,3\n")
+    assert not sample.calendar and sample.signals["time"].values[0] == 2020
+
+
+def test_a_heading_of_years_above_numbered_lines(tmp_path: Path) -> None:
+    text = ",station,2020,2021,2022\n" + "".join(f"{k},S{k},{k + 0.5},,{k}\n" for k in range(6))
+    sample = read(tmp_path, "a.csv", text)
+    assert sample.channels == ("2020", "2022") and len(sample.x.values) == 6
+    assert "without a number, left out: 2021" in sample.notes
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['[{"time": 0, "x": 1.5, "who": "a"}, {"time": 1, "x": 2.5, "who": "b"}]', '{"time": [0, 1], "x": [1.5, 2.5]}'],
+)
+def test_json_is_read_as_the_table_that_it_is(text: str, tmp_path: Path) -> None:
+    sample = read(tmp_path, "a.json", text)
+    assert sample.domain == "sequence" and sample.channels == ("x",)
+    assert sample.x.values.tolist() == [[1.5], [2.5]] and sample.signals["time"].values.tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("text", ['{"nodes": [{"id": 0}], "links": []}', '{"links": [], "nodes": [{"id": 1}]}'])
+def test_a_graph_in_json_is_no_table(text: str, tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text(text)
+    assert reader_of(tmp_path / "a.json").name == "node-link"
+
+
+@pytest.mark.parametrize("text", ["date,temp,hum\n", "source,target\n", "time,x\n", "# made today\ndate,temp\n"])
+def test_a_heading_alone_is_no_graph(text: str, tmp_path: Path) -> None:
+    with pytest.raises(ReadError, match="is a heading and no"):
+        read(tmp_path, "a.csv", text)
+
+
+def test_one_edge_is_still_a_graph(tmp_path: Path) -> None:
+    assert len(read(tmp_path, "a.csv", "Ann,Bob\n").names) == 2
+
+
+@pytest.mark.parametrize("text", ["2024-03-01", "2024-03-01 06:30"])
+def test_dates_come_back_from_a_file(text: str, tmp_path: Path) -> None:
+    later = text.replace("-01", "-03", 1) if len(text) == 10 else text.replace("06:30", "07:45")
+    sample = read(tmp_path, "a.csv", f"date,x\n{text},1.5\n{later},2.5\n")
+    write_file(sample, tmp_path / "b.csv")
+    again = read_file(tmp_path / "b.csv")
+    assert again.calendar == sample.calendar
+    assert np.array_equal(again.signals["time"].values, sample.signals["time"].values)
