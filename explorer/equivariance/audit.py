@@ -23,6 +23,7 @@ from explorer.equivariance.trial.floors import float_floor
 from explorer.equivariance.trial.inert import inert
 from explorer.equivariance.trial.moving import moving
 from explorer.equivariance.trial.remembered import Remembered
+from explorer.equivariance.trial.sufficing import Square, Sufficing
 from explorer.equivariance.trial.vanishing import settled
 from explorer.equivariance.verdict import sentences
 from explorer.equivariance.verdict.guilt import guilty_layers, unknown_before
@@ -34,6 +35,7 @@ from explorer.network.tracing.capture import capture
 from explorer.network.tracing.layers import Layer, NotFiniteError, Trace
 from explorer.work.progress import step
 
+MENDED = 3  # elements that layers are mended under, to find out which make a fault
 TIED = 1e-6  # share by which an error must be worse than another to be the worst one
 
 
@@ -63,6 +65,7 @@ class Audit:
         self.x = samples[0].x
         self.figures = {name: Figures() for name in self.names}
         self.elements: list[tuple[str, bool]] = []
+        self.acted: dict[str, tuple[Element, Inputs]] = {}  # on the first sample, exactly
         self.table: dict[str, dict[str, tuple[float | None, float | None]]] = {name: {} for name in self.names}
         self.found: dict[str, dict[str, tuple[list[Tensor], list[Tensor]]]] = {name: {} for name in self.names}
         self.presets: dict[str, float] = {}
@@ -97,6 +100,8 @@ class Audit:
         if all(inert(g, case.inputs, gx) for case, g, gx in zip(self.cases, own, moved, strict=True)):
             return
         self.elements.append((label, all(case.inputs.exact(element) for case in self.cases)))
+        if self.elements[-1][1]:
+            self.acted[label] = own[0], moved[0]
         for case, g, gx in zip(self.cases, own, moved, strict=True):
             self._add(case, label, g, gx, self.run(case.other.moved(element.on(case.other)))[0])
         for name in self.names:
@@ -261,7 +266,12 @@ class Audit:
             if not unknown_before(self.trace, law, guilty[0], hears):
                 notes.append(sentences.between(by_name[guilty[0]], self.trace, law))
         elif verdict == "broken" and guesses:
-            notes.append(sentences.by_guess(by_name[guesses[0]], self.trace, law, len(guilty) == 1))
+            mended = self._sufficing(rows).among(guilty)
+            if mended is None or mended == guilty or not set(declared) <= set(mended):
+                notes.append(sentences.by_guess(by_name[guesses[0]], self.trace, law, len(guilty) == 1))
+            else:
+                guilty = mended
+                notes.append(sentences.mended(guilty))
         elif guesses:
             although = ", although that of the output holds" if verdict == "holds" else ""
             notes.append(
@@ -276,11 +286,12 @@ class Audit:
         if verdict == "broken" and len(guilty) == 1 and (unknown := unknown_before(self.trace, law, guilty[0], hears)):
             row = by_name[guilty[0]]
             if row.local is None or row.local_max is None or row.local_max <= row.local_tolerance:
-                notes.append(
-                    f"the fault first shows in {guilty[0]}; it may be made in {sentences.listed(unknown)}, whose field "
-                    "types are not known: declare them"
-                )
-                guilty = []
+                if (mended := self._sufficing(rows).unknown([*unknown, guilty[0]])) is not None:
+                    guilty = mended
+                    notes.append(sentences.mended(guilty))
+                else:
+                    notes.append(sentences.perhaps(guilty[0], unknown))
+                    guilty = []
         for end in judged if verdict == "holds" else ():
             if end.variation is not None and end.variation <= self.rounding[end.name]:
                 notes.append(sentences.same_answer(end.name, len(ends) > 1))
@@ -292,6 +303,23 @@ class Audit:
             places = inference_of(self.cases[0].inputs).size_words(self.cases[0].inputs)
             notes.append(sentences.no_law(last, self.figures[last.name].idle, labels, exact, places))
         return verdict, self._calls(guilty, notes), notes
+
+    def _sufficing(self, rows: Sequence[LayerReport]) -> Sufficing:
+        """Return who tells by trial which layers make a fault of the output."""
+        first, limits = self.cases[0], {r.name: r.tolerance for r in rows if r.name in self.trace.outputs}
+        limits = {n: limit for n, limit in limits.items() if self.figures[n].cumulative}
+        worst = sorted(self.acted, key=lambda label: -max(self.table[n].get(label, (0.0,))[0] or 0.0 for n in limits))
+        steady = bool(limits) and not self.random and not self.unsteady
+        squares = [
+            Square(g, first.inputs, gx, first.values, first.fed, self.run(gx, inputs=True)[1])
+            for g, gx in (self.acted[label] for label in (worst[:MENDED] if steady else ()))
+        ]
+
+        def run(x: Inputs) -> Mapping[str, Tensor]:
+            torch.manual_seed(self.seed)
+            return capture(self.model, x, list(limits), clone=True)[0]
+
+        return Sufficing(self.model, self.trace, rows, squares, run, limits)
 
     def _calls(self, guilty: Sequence[str], notes: list[str]) -> list[str]:
         """Return the layers that returned the guilty tensors; say which tensors, unless they are the first."""

@@ -37,7 +37,7 @@ from explorer.network.tracing.layers import LayerError, NotFiniteError, Trace
 from explorer.network.tracing.running import evaluating, undisturbed
 from explorer.network.tracing.trace import trace
 
-MULTIPLES = (2, 4, 8, 16)  # of the steps of a network, tried where it breaks its law in its own
+MULTIPLES = (2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16)  # of the steps of a network, tried where it breaks its law in its own
 
 
 @undisturbed()
@@ -216,9 +216,9 @@ def _coarser(audit: Audit, made: Callable[[int], list[tuple[str, Element]]], ste
         if [label for label, _ in found] == labels or not found:
             return None  # elements know of no steps
         with evaluating(audit.model), torch.no_grad():
-            errors = [audit.apart(element) for _, element in found]
-        if all(error is not None and error < rounding.LEAST for error in errors):
-            return step * times
+            errors = (audit.apart(element) for _, element in found)
+            if all(error is not None and error < rounding.LEAST for error in errors):
+                return step * times
     return None
 
 
