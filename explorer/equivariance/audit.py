@@ -33,6 +33,7 @@ from explorer.network.describing.statistics import first_nan, statistics
 from explorer.network.input.inputs import Inputs
 from explorer.network.tracing.capture import capture
 from explorer.network.tracing.layers import Layer, NotFiniteError, Trace
+from explorer.network.tracing.running import evaluating
 from explorer.work.progress import step
 
 MENDED = 3  # elements that layers are mended under, to find out which make a fault
@@ -65,7 +66,7 @@ class Audit:
         self.x = samples[0].x
         self.figures = {name: Figures() for name in self.names}
         self.elements: list[tuple[str, bool]] = []
-        self.acted: dict[str, tuple[Element, Inputs]] = {}  # on the first sample, exactly
+        self.acted: dict[str, tuple[Element, Inputs]] = {}  # on the first sample, exactly and whole
         self.table: dict[str, dict[str, tuple[float | None, float | None]]] = {name: {} for name in self.names}
         self.found: dict[str, dict[str, tuple[list[Tensor], list[Tensor]]]] = {name: {} for name in self.names}
         self.presets: dict[str, float] = {}
@@ -100,7 +101,7 @@ class Audit:
         if all(inert(g, case.inputs, gx) for case, g, gx in zip(self.cases, own, moved, strict=True)):
             return
         self.elements.append((label, all(case.inputs.exact(element) for case in self.cases)))
-        if self.elements[-1][1]:
+        if self.elements[-1][1] and own[0].known(self.x, self.cases[0].inputs.field) is None:
             self.acted[label] = own[0], moved[0]
         for case, g, gx in zip(self.cases, own, moved, strict=True):
             self._add(case, label, g, gx, self.run(case.other.moved(element.on(case.other)))[0])
@@ -218,7 +219,8 @@ class Audit:
             self._row(layer, tol, {along: v[layer.name] for along, v in lie.items() if layer.name in v})
             for layer in self.trace.layers
         ]
-        verdict, guilty, said = self._verdict(rows)
+        with evaluating(self.model), torch.no_grad():  # trials tell who makes a fault
+            verdict, guilty, said = self._verdict(rows)
         said += notes
         if training:
             was = "were in train mode; they were" if len(training) > 1 else "was in train mode; it was"
