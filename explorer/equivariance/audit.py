@@ -104,15 +104,25 @@ class Audit:
         if self.elements[-1][1] and own[0].known(self.x, self.cases[0].inputs.field) is None:
             self.acted[label] = own[0], moved[0]
         for case, g, gx in zip(self.cases, own, moved, strict=True):
-            self._add(case, label, g, gx, self.run(case.other.moved(element.on(case.other)))[0])
+            self._add(case, label, g, gx, element.on(case.other))
         for name in self.names:
             if found := self.found[name].pop(label, None):
                 cumulative, local = found
                 here = None if not local else float(torch.cat(local).median())
                 self.table[name][label] = (float(torch.cat(cumulative).median()), here)
 
-    def _add(self, case: Case, label: str, element: Element, gx: Inputs, others: Mapping[str, Tensor]) -> None:
+    def _add(self, case: Case, label: str, element: Element, gx: Inputs, of_other: Element) -> None:
         answers, _ = self.run(gx)
+        others: dict[str, Tensor] = {}
+
+        def chance(layer: Layer, held: bool) -> Tensor | None:
+            """Return what a layer gives for the unrelated input, moved: where it keeps the law, what it gave, moved."""
+            if held and (value := case.unrelated.get(layer.name)) is not None:
+                return measure.expected_after(of_other, layer, value)
+            if not others:
+                others.update(self.run(case.other.moved(of_other))[0])
+            return others[layer.name]
+
         once = Remembered(element)  # masks and figures are kept by the element itself
         for layer in self.trace.layers:
             step("Measuring", 0.0)
@@ -150,8 +160,9 @@ class Audit:
                 if exact and (figures.worst is None or float(local.max()) > (1 + TIED) * figures.worst[0]):
                     figures.worst = (float(local.max()), measure.masked(alone - expected, where, f))
                     self.worst_on[layer.name] = (case, element)
-            if others[layer.name].shape == expected.shape:
-                figures.chance.append(measure.apart(expected, others[layer.name], where, f))
+            other = chance(layer, exact and bool((d.relative <= self.rounding[layer.name]).all()))
+            if other is not None and other.shape == expected.shape:
+                figures.chance.append(measure.apart(expected, other, where, f))
             figures.floor.append(measure.there_and_back(once, value, f, layer.sees))
             figures.distances.append(d)
             figures.kept.append(where.kept)

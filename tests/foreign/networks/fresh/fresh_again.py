@@ -127,7 +127,7 @@ class EitherStrand(nn.Module):
 
     def forward(self, x):
         other = x.flip(1) if self.straight else x.flip(1, 2)
-        return self.head((self.net(x) + self.net(other)) / 2)
+        return self.head((self.net(x) + self.net(other)).squeeze(-1) / 2)
 
 
 class Pooling(nn.Module):
@@ -268,6 +268,6 @@ CASES = (
     *pair("attention by distance", Molecule, partial(Molecule, 0.05), ["two"], atoms, ("fixed",), "E3", hooks=False),
     *pair("gates of nodes", Readout, partial(Readout, True), ["gate"], data, ("fixed",), P, hooks=False),
     *pair("up by two in space", Voxels, partial(Voxels, True), ["up"], volumes, ("volume",), "Z3", hooks=False),
-    *pair("attention to places, padded", Attentive, partial(Attentive, "zeros"), ["spatial.conv"], partial(pictures, 9, 11),
-          ("fixed",), T, hooks=False),
+    *pair("attention to places, padded", Attentive, partial(Attentive, "zeros"), ["spatial.conv"],
+          partial(pictures, 9, 11), ("fixed",), T, hooks=False),
 )  # fmt: skip
