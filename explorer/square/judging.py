@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from torch import Tensor
 
 from explorer.declare.elements import Element
+from explorer.declare.inputs import Inputs
 from explorer.declare.symmetries import find_symmetry
 from explorer.equivariance import measure
 from explorer.equivariance.trial import rounding
@@ -16,7 +17,7 @@ from explorer.equivariance.trial.vanishing import OTHER, vanishing
 from explorer.equivariance.verdict import guilt
 from explorer.equivariance.verdict.hints import hints
 from explorer.network.changing.precision import converted, copied
-from explorer.network.input.inputs import Inputs
+from explorer.network.input.inputs import called
 from explorer.network.tracing.capture import capture
 from explorer.network.tracing.layers import Layer
 from explorer.square.frame import Measure, Square
@@ -66,7 +67,7 @@ def _of_casts(p: Prepared) -> dict[str, float]:
     casts = rounding.Casts(p.dtype)
     with p.unrecorded(), casts:
         reseed(p.seed)
-        p.inputs.run(p.model)
+        called(p.model, p.inputs)
     return rounding.of_run(p.trace, casts.lowest or p.dtype)
 
 

@@ -19,10 +19,10 @@ from torch import Tensor, nn
 from torch.utils._pytree import tree_flatten, tree_unflatten
 
 from explorer.declare.elements import Element, NoAction
+from explorer.declare.inputs import Inputs
 from explorer.declare.types.fields import FieldType
 from explorer.equivariance import measure
 from explorer.equivariance.verdict.guilt import Finding, around
-from explorer.network.input.inputs import Inputs
 from explorer.network.input.typed import enrol
 from explorer.network.tracing.capture import Fed
 from explorer.network.tracing.layers import Layer, LayerError, Trace

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from explorer.declare.elements import Element, NoAction, Transform, chain_element, transforms
-from explorer.declare.space import space_of
 from explorer.equivariance import measure
 from explorer.network.changing.moved_network import following
 from explorer.network.tracing.running import evaluating
@@ -19,6 +18,7 @@ from explorer.square.analyses.sweep import Figures, one_by_one, sweep
 from explorer.square.drawing.layers import scores_of
 from explorer.square.frame import OrbitCurve
 from explorer.square.preparing.prepare import Prepared
+from explorer.square.space import space_of
 from explorer.state.state import State
 
 COUNT = 72
