@@ -23,6 +23,7 @@ from explorer.equivariance.trial.floors import float_floor
 from explorer.equivariance.trial.inert import inert
 from explorer.equivariance.trial.moving import moving
 from explorer.equivariance.trial.remembered import Remembered
+from explorer.equivariance.trial.sufficing import Square, Sufficing
 from explorer.equivariance.trial.vanishing import settled
 from explorer.equivariance.verdict import sentences
 from explorer.equivariance.verdict.guilt import guilty_layers, unknown_before
@@ -32,8 +33,10 @@ from explorer.network.describing.statistics import first_nan, statistics
 from explorer.network.space import inference_of
 from explorer.network.tracing.capture import capture
 from explorer.network.tracing.layers import Layer, NotFiniteError, Trace
+from explorer.network.tracing.running import evaluating
 from explorer.work.progress import step
 
+MENDED = 3  # elements that layers are mended under, to find out which make a fault
 TIED = 1e-6  # share by which an error must be worse than another to be the worst one
 
 
@@ -63,6 +66,7 @@ class Audit:
         self.x = samples[0].x
         self.figures = {name: Figures() for name in self.names}
         self.elements: list[tuple[str, bool]] = []
+        self.acted: dict[str, tuple[Element, Inputs]] = {}  # on the first sample, exactly and whole
         self.table: dict[str, dict[str, tuple[float | None, float | None]]] = {name: {} for name in self.names}
         self.found: dict[str, dict[str, tuple[list[Tensor], list[Tensor]]]] = {name: {} for name in self.names}
         self.presets: dict[str, float] = {}
@@ -97,16 +101,28 @@ class Audit:
         if all(inert(g, case.inputs, gx) for case, g, gx in zip(self.cases, own, moved, strict=True)):
             return
         self.elements.append((label, all(case.inputs.exact(element) for case in self.cases)))
+        if self.elements[-1][1] and own[0].known(self.x, self.cases[0].inputs.field) is None:
+            self.acted[label] = own[0], moved[0]
         for case, g, gx in zip(self.cases, own, moved, strict=True):
-            self._add(case, label, g, gx, self.run(case.other.moved(element.on(case.other)))[0])
+            self._add(case, label, g, gx, element.on(case.other))
         for name in self.names:
             if found := self.found[name].pop(label, None):
                 cumulative, local = found
                 here = None if not local else float(torch.cat(local).median())
                 self.table[name][label] = (float(torch.cat(cumulative).median()), here)
 
-    def _add(self, case: Case, label: str, element: Element, gx: Inputs, others: Mapping[str, Tensor]) -> None:
+    def _add(self, case: Case, label: str, element: Element, gx: Inputs, of_other: Element) -> None:
         answers, _ = self.run(gx)
+        others: dict[str, Tensor] = {}
+
+        def chance(layer: Layer, held: bool) -> Tensor | None:
+            """Return what a layer gives for the unrelated input, moved: where it keeps the law, what it gave, moved."""
+            if held and (value := case.unrelated.get(layer.name)) is not None:
+                return measure.expected_after(of_other, layer, value)
+            if not others:
+                others.update(self.run(case.other.moved(of_other))[0])
+            return others[layer.name]
+
         once = Remembered(element)  # masks and figures are kept by the element itself
         for layer in self.trace.layers:
             step("Measuring", 0.0)
@@ -144,8 +160,9 @@ class Audit:
                 if exact and (figures.worst is None or float(local.max()) > (1 + TIED) * figures.worst[0]):
                     figures.worst = (float(local.max()), measure.masked(alone - expected, where, f))
                     self.worst_on[layer.name] = (case, element)
-            if others[layer.name].shape == expected.shape:
-                figures.chance.append(measure.apart(expected, others[layer.name], where, f))
+            other = chance(layer, exact and bool((d.relative <= self.rounding[layer.name]).all()))
+            if other is not None and other.shape == expected.shape:
+                figures.chance.append(measure.apart(expected, other, where, f))
             figures.floor.append(measure.there_and_back(once, value, f, layer.sees))
             figures.distances.append(d)
             figures.kept.append(where.kept)
@@ -213,7 +230,8 @@ class Audit:
             self._row(layer, tol, {along: v[layer.name] for along, v in lie.items() if layer.name in v})
             for layer in self.trace.layers
         ]
-        verdict, guilty, said = self._verdict(rows)
+        with evaluating(self.model), torch.no_grad():  # trials tell who makes a fault
+            verdict, guilty, said = self._verdict(rows)
         said += notes
         if training:
             was = "were in train mode; they were" if len(training) > 1 else "was in train mode; it was"
@@ -261,7 +279,12 @@ class Audit:
             if not unknown_before(self.trace, law, guilty[0], hears):
                 notes.append(sentences.between(by_name[guilty[0]], self.trace, law))
         elif verdict == "broken" and guesses:
-            notes.append(sentences.by_guess(by_name[guesses[0]], self.trace, law, len(guilty) == 1))
+            mended = self._sufficing(rows).among(guilty)
+            if mended is None or mended == guilty or not set(declared) <= set(mended):
+                notes.append(sentences.by_guess(by_name[guesses[0]], self.trace, law, len(guilty) == 1))
+            else:
+                guilty = mended
+                notes.append(sentences.mended(guilty))
         elif guesses:
             although = ", although that of the output holds" if verdict == "holds" else ""
             notes.append(
@@ -276,11 +299,12 @@ class Audit:
         if verdict == "broken" and len(guilty) == 1 and (unknown := unknown_before(self.trace, law, guilty[0], hears)):
             row = by_name[guilty[0]]
             if row.local is None or row.local_max is None or row.local_max <= row.local_tolerance:
-                notes.append(
-                    f"the fault first shows in {guilty[0]}; it may be made in {sentences.listed(unknown)}, whose field "
-                    "types are not known: declare them"
-                )
-                guilty = []
+                if (mended := self._sufficing(rows).unknown([*unknown, guilty[0]])) is not None:
+                    guilty = mended
+                    notes.append(sentences.mended(guilty))
+                else:
+                    notes.append(sentences.perhaps(guilty[0], unknown))
+                    guilty = []
         for end in judged if verdict == "holds" else ():
             if end.variation is not None and end.variation <= self.rounding[end.name]:
                 notes.append(sentences.same_answer(end.name, len(ends) > 1))
@@ -292,6 +316,23 @@ class Audit:
             places = inference_of(self.cases[0].inputs).size_words(self.cases[0].inputs)
             notes.append(sentences.no_law(last, self.figures[last.name].idle, labels, exact, places))
         return verdict, self._calls(guilty, notes), notes
+
+    def _sufficing(self, rows: Sequence[LayerReport]) -> Sufficing:
+        """Return who tells by trial which layers make a fault of the output."""
+        first, limits = self.cases[0], {r.name: r.tolerance for r in rows if r.name in self.trace.outputs}
+        limits = {n: limit for n, limit in limits.items() if self.figures[n].cumulative}
+        worst = sorted(self.acted, key=lambda label: -max(self.table[n].get(label, (0.0,))[0] or 0.0 for n in limits))
+        steady = bool(limits) and not self.random and not self.unsteady
+        squares = [
+            Square(g, first.inputs, gx, first.values, first.fed, self.run(gx, inputs=True)[1])
+            for g, gx in (self.acted[label] for label in (worst[:MENDED] if steady else ()))
+        ]
+
+        def run(x: Inputs) -> Mapping[str, Tensor]:
+            torch.manual_seed(self.seed)
+            return capture(self.model, x, list(limits), clone=True)[0]
+
+        return Sufficing(self.model, self.trace, rows, squares, run, limits)
 
     def _calls(self, guilty: Sequence[str], notes: list[str]) -> list[str]:
         """Return the layers that returned the guilty tensors; say which tensors, unless they are the first."""

@@ -28,6 +28,7 @@ from explorer.equivariance.verdict.hints import NORMS_AND_DROPOUT
 from explorer.equivariance.verdict.outcome import Report, in_turn
 from explorer.network.changing.conduct import IN_PLACE, unmeasured
 from explorer.network.changing.precision import converted, copied
+from explorer.network.changing.slicing import slicing
 from explorer.network.describing.statistics import exact, first_strange
 from explorer.network.input.arguments import require_call, require_module
 from explorer.network.input.inputs import called
@@ -38,7 +39,7 @@ from explorer.network.tracing.layers import LayerError, NotFiniteError, Trace
 from explorer.network.tracing.running import evaluating, undisturbed
 from explorer.network.tracing.trace import trace
 
-MULTIPLES = (2, 4, 8, 16)  # of the steps of a network, tried where it breaks its law in its own
+MULTIPLES = (2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16)  # of the steps of a network, tried where it breaks its law in its own
 
 
 @undisturbed()
@@ -118,7 +119,7 @@ def check_equivariance(
     given = [x.to(device, kind) for x in given]
     first = given[0]
     training = [n for n, m in model.named_modules() if m.training and isinstance(m, NORMS_AND_DROPOUT)]
-    with evaluating(model), torch.no_grad():
+    with evaluating(model), torch.no_grad(), slicing(first.x):
         repeats = Repeats(model, first, seed)
         traced = trace(model, first, overrides=overrides, declared=declared, parts=True)
         _require_answer(model, given, traced, space, repeats.began_finite)
@@ -188,8 +189,7 @@ def check_equivariance(
     if details and report.verdict == "broken":
 
         def trial(other: str) -> Report:
-            options: Any = {"overrides": overrides, "declared": declared, "boundary": boundary, "details": False}
-            return check_equivariance(model, given, other, dtype=None, tol=tol, seed=seed, **options)
+            return again(given, group=other, dtype=None, details=False, progress=None)
 
         return replace(report, hints=(*report.hints, *_that_hold(symmetry.nearby, trial)))
     return report
@@ -217,9 +217,9 @@ def _coarser(audit: Audit, made: Callable[[int], list[tuple[str, Element]]], ste
         if [label for label, _ in found] == labels or not found:
             return None  # elements know of no steps
         with evaluating(audit.model), torch.no_grad():
-            errors = [audit.apart(element) for _, element in found]
-        if all(error is not None and error < rounding.LEAST for error in errors):
-            return step * times
+            errors = (audit.apart(element) for _, element in found)
+            if all(error is not None and error < rounding.LEAST for error in errors):
+                return step * times
     return None
 
 

@@ -13,7 +13,7 @@ from explorer.equivariance import measure
 from explorer.equivariance.trial import rounding
 from explorer.network.space import inference_of
 from explorer.network.tracing.capture import Fed
-from explorer.network.tracing.layers import LayerError, Trace
+from explorer.network.tracing.layers import Trace
 
 
 class Runs(Protocol):
@@ -39,13 +39,17 @@ class Case:
         self.fed = {name: _shared(tensors, self.values) for name, tensors in fed.items()}
         self.least: dict[str, float] = {}  # up to which norm values are rounding alone
         self.other = inference_of(inputs).others(inputs, audit.seed + 1)
-        self.variation = self._variation(audit)
+        # how far values are from those on numbers that are drawn anew
+        self.variation = rounding.variation_anew(
+            audit.trace, self.values, inputs, audit.seed, lambda x: audit.run(x)[0]
+        )
         # only what the same seed repeats was given the same random numbers in every run
         self.casts = rounding.Casts(audit.dtype)
         with self.casts:
             self.unsteady = self._changed(audit, audit.seed)
         self.random = [] if self.unsteady else self._changed(audit, audit.seed + 1)
         self.states = self._states(audit) if self.random else {}
+        self.unrelated: dict[str, Tensor] = {} if self.random or self.unsteady else audit.run(self.other)[0]
 
     def _changed(self, audit: Runs, seed: int) -> list[str]:
         """Return the layers that another run on the same input changes by more than rounding."""
@@ -57,16 +61,6 @@ class Case:
                 found.append(name)
         self.before = bool(found) and fed_otherwise(self.fed.get(found[0], ()), fed.get(found[0], ()))
         return found
-
-    def _variation(self, audit: Runs) -> dict[str, float]:
-        """Return per layer how far its values are from those on numbers that are drawn anew."""
-        if (drawn := rounding.drawn_anew(self.inputs, audit.seed)) is None:
-            return {}
-        try:
-            others, _ = audit.run(drawn)
-        except LayerError:
-            return {}  # such inputs are none to this network
-        return rounding.variation(audit.trace, self.values, others)
 
     def _states(self, audit: Runs) -> dict[str, Tensor]:
         """Return the random state that each layer met, so that alone it draws the same numbers."""

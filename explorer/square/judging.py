@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from torch import Tensor
+
 from explorer.declare.elements import Element
+from explorer.declare.inputs import Inputs
 from explorer.declare.symmetries import find_symmetry
 from explorer.equivariance import measure
 from explorer.equivariance.trial import rounding
@@ -16,7 +19,7 @@ from explorer.equivariance.verdict.hints import hints
 from explorer.network.changing.precision import converted, copied
 from explorer.network.input.inputs import called
 from explorer.network.tracing.capture import capture
-from explorer.network.tracing.layers import Layer, LayerError
+from explorer.network.tracing.layers import Layer
 from explorer.square.frame import Measure, Square
 from explorer.square.preparing.kept import kept
 from explorer.square.preparing.prepare import Prepared, meet_chance, reseed
@@ -71,6 +74,8 @@ def _of_casts(p: Prepared) -> dict[str, float]:
 @kept()
 def vanishing_in(p: Prepared) -> dict[str, float]:
     """Return {layer: up to which norm its values are rounding alone}, as a run in another precision tells."""
+    if p.least is not None:
+        return p.least
     if (instead := OTHER.get(p.dtype)) is None:
         return {}
     with p.unrecorded():
@@ -85,14 +90,13 @@ def variation(p: Prepared) -> dict[str, float]:
     """Return per layer the relative distance of its values on unrelated inputs."""
     meet_chance(p)
     found = rounding.variation(p.trace, p.values, p.chance)
-    if (drawn := rounding.drawn_anew(p.inputs, p.seed)) is not None:
+
+    def run(x: Inputs) -> Mapping[str, Tensor]:
         reseed(p.seed)
-        try:
-            others, _ = capture(p.model, drawn, [layer.name for layer in p.trace.layers], clone=p.trace.clones)
-        except LayerError:
-            return found  # such inputs are none to this network
-        for name, apart in rounding.variation(p.trace, p.values, others).items():
-            found[name] = max(apart, found.get(name, 0.0))
+        return capture(p.model, x, [layer.name for layer in p.trace.layers], clone=p.trace.clones)[0]
+
+    for name, apart in rounding.variation_anew(p.trace, p.values, p.inputs, p.seed, run).items():
+        found[name] = max(apart, found.get(name, 0.0))
     return found
 
 

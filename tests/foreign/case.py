@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -96,3 +96,12 @@ class Case:
 def drawn(*shape: int, seed: int = 0) -> Tensor:
     """Return normal random numbers, the same at every call."""
     return torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
+
+
+def pair(
+    name: str, make: Callable[[], nn.Module], faulty: Callable[[], nn.Module], culprit: Sequence[str],
+    given: Callable[[], Given], out: tuple[str, ...], group: str, **more: Any,
+) -> tuple[Case, Case]:  # fmt: skip
+    """Return a sound network and its twin with a fault."""
+    sound = Case(name, make, given, group, out, **more)
+    return sound, sound.broken("a fault", faulty, *culprit)

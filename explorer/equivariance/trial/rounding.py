@@ -7,7 +7,7 @@ Turning an image asks that filters be symmetric themselves, and they are so only
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
@@ -16,7 +16,7 @@ from torch.overrides import TorchFunctionMode
 
 from explorer.declare.inputs import Inputs
 from explorer.equivariance import measure
-from explorer.network.tracing.layers import Trace
+from explorer.network.tracing.layers import LayerError, Trace
 
 LEAST = (
     1e-12  # relative, in float64: means of large volumes round by 1e-13, and no fault that anybody makes is as small
@@ -117,6 +117,19 @@ def variation(trace: Trace, values: Mapping[str, Tensor], others: Mapping[str, T
         if layer.field is not None and here.shape == there.shape and there.isfinite().all():
             found[layer.name] = float(measure.apart(here, there, measure.EVERYWHERE, layer.field).median())
     return found
+
+
+def variation_anew(
+    trace: Trace, values: Mapping[str, Tensor], inputs: Inputs, seed: int,
+    run: Callable[[Inputs], Mapping[str, Tensor]],
+) -> dict[str, float]:  # fmt: skip
+    """Return `variation` on numbers that are drawn anew; {} where there are none, or a network does not take them."""
+    if (drawn := drawn_anew(inputs, seed)) is None:
+        return {}
+    try:
+        return variation(trace, values, run(drawn))
+    except LayerError:
+        return {}
 
 
 class Casts(TorchFunctionMode):

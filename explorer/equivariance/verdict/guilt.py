@@ -40,23 +40,23 @@ def guilty_layers(trace: Trace, rows: Sequence[Finding]) -> list[str]:
     # fed alone
     obeys = {m for m, of in alone.items() if m and all(r.local is not None and r.verdict == "holds" for r in of)}
     fails = {m for m, of in alone.items() if m and any(r.local is not None and r.verdict == "broken" for r in of)}
-    above = {container for m in fails for container in _around(m)}
+    above = {container for m in fails for container in around(m)}
     guilty, seen = [], False
     for layer, row in pairs:
-        around = _around(layer.module)
-        if any(m in obeys for m in around):
+        outside = around(layer.module)
+        if any(m in obeys for m in outside):
             continue
         # a container is guilty only of what none of its own layers does
         inner = layer.module in above
         if row.verdict == "broken" and not inner and not _by_guess(layer, row):
             # what cannot be fed alone inherits a fault that was seen before it
-            if row.local is not None or (not seen and not any(m in fails for m in around)):
+            if row.local is not None or (not seen and not any(m in fails for m in outside)):
                 guilty.append(row.name)
         seen = seen or row.seen
     return guilty
 
 
-def _around(module: str) -> list[str]:
+def around(module: str) -> list[str]:
     """Return the names of the containers of a module, the outermost first."""
     return [module[:at] for at, sign in enumerate(module) if sign == "."]
 

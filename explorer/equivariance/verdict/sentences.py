@@ -62,6 +62,20 @@ def by_guess(row: LayerReport, trace: Trace, judged: Collection[str], only: bool
     return f"{row.name} is measured against a guessed field type, '{row.field}'; if it is wrong, correct that first"
 
 
+def mended(names: Sequence[str]) -> str:
+    """Say how the layers were found that make a fault."""
+    do = "do" if len(set(names)) > 1 else "does"
+    return f"as a trial shows, the output keeps its law as soon as {listed(names)} {do}: no other layer has to"
+
+
+def perhaps(shows: str, unknown: Sequence[str]) -> str:
+    """Say which layers may make a fault that shows later; their fields are not known."""
+    return (
+        f"the fault first shows in {shows}; it may be made in {listed(unknown)}, whose field types are not known: "
+        "declare them"
+    )
+
+
 def in_steps(step: int, coarsest: str, element: str, error: float | None) -> str:
     """Say which elements of a group were left out, because the places of a layer lie farther apart.
 

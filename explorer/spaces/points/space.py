@@ -119,6 +119,11 @@ class PointsSpace(Space):
     def reads(self, data: Tensor | Sequence[object]) -> str:
         from torch import Tensor
 
+        from explorer.spaces.points.network.inputs import surface
+
+        if isinstance(data, list | tuple):
+            whole = all(isinstance(v, Tensor) for v in data) and surface(data) is not None
+            return f"a {type(data).__name__} of vertices and faces is taken for" if whole else ""
         if (
             not isinstance(data, Tensor)
             or data.ndim not in (2, 3)
@@ -131,9 +136,10 @@ class PointsSpace(Space):
     def given(self, data: Tensor | Sequence[object], seed: int) -> Inputs:
         from torch import Tensor
 
-        from explorer.spaces.points.network.inputs import unsettled_points
+        from explorer.spaces.points.network.inputs import surface, unsettled_points
 
-        made = unsettled_points({"position": data}) if isinstance(data, Tensor) else None
+        tensors = [v for v in [*data] if isinstance(v, Tensor)] if not isinstance(data, Tensor) else []
+        made = unsettled_points({"position": data}) if isinstance(data, Tensor) else surface(tensors)
         assert made is not None
         return made
 

@@ -21,6 +21,7 @@ from explorer.declare.types.fields import FieldType
 from explorer.equivariance.sampled import fed_otherwise
 from explorer.equivariance.trial import rounding
 from explorer.equivariance.trial.floors import in_precision
+from explorer.equivariance.trial.vanishing import vanishing
 from explorer.equivariance.verdict.sentences import draws
 from explorer.network.changing.conduct import IN_PLACE, require_values, unmeasured
 from explorer.network.changing.precision import converted, copied
@@ -60,6 +61,7 @@ class Prepared:
         interventions, base: what was changed in the network, and F(x) without that; None where nothing was.
         kept: the store of `square.kept`: what depends on the epoch and is made when it is first needed.
         trouble: why there can be no verdict, and in which layer.
+        least: {layer: up to which norm its values are rounding alone}, where a second run was made; else None.
     """
 
     card: Card
@@ -80,6 +82,7 @@ class Prepared:
     base: Prepared | None = None
     kept: dict[object, Any] = field(default_factory=dict)
     trouble: Trouble = NO_TROUBLE
+    least: dict[str, float] | None = None
 
     @property
     def x(self) -> Tensor:
@@ -266,11 +269,14 @@ def prepare(
             del again
         watched = tuple(layer for layer in traced.layers if layer.field is not None or layer.name == traced.output)
         floor = {w.name: torch.finfo(dtype).eps * math.sqrt(max(w.rank, 1)) for w in traced.layers}
+        least: dict[str, float] | None = None
         if dtype == torch.float32 and seconds < QUICK_SECONDS and not (random or trouble):
             # rounding is measured, not guessed, where a second run in double precision costs nothing noticeable
             reseed(seed)
             double = converted(copied(model), torch.float64)
-            for name, precise in (in_precision(double, x, names, torch.float64) or {}).items():
+            rerun = in_precision(double, x, names, torch.float64)
+            least = None if rerun is None else vanishing(traced, values, rerun, fed)
+            for name, precise in (rerun or {}).items():
                 value, precise = values[name], precise.double()
                 size = float(precise.norm())
                 if size and value.shape == precise.shape:
@@ -279,7 +285,7 @@ def prepare(
             changed.freeze(values)
         made = Prepared(
             card, model, traced, x, values, fed, seconds, watched, {}, floor, stored, seed, sample,
-            _notes(traced, random), base=base, trouble=trouble,
+            _notes(traced, random), base=base, trouble=trouble, least=least,
         )  # fmt: skip
         if not slow:
             meet_chance(made)

@@ -21,7 +21,7 @@ from explorer.spaces.grid.fields import Grid, Pixels, TokenPairs, Tokens
 from explorer.spaces.grid.network.orientations import orientations
 from explorer.spaces.grid.network.reach import reaches
 from explorer.spaces.grid.network.stimulus import another, noise
-from explorer.spaces.grid.network.tokens import token_layouts
+from explorer.spaces.grid.network.tokens import placeless, token_layouts
 
 _KEEPS_REP = (
     nn.ReLU, nn.LeakyReLU, nn.ELU, nn.GELU, nn.SiLU, nn.Tanh, nn.Sigmoid, nn.Softplus, nn.Identity, nn.Hardtanh,
@@ -67,19 +67,32 @@ class GridInference(Inference):
         """Return the shapes of layers that are the same for an image of twice the size."""
         if not layers:
             return frozenset()
+
+        def square(k: int) -> bool:
+            return k > LEAST and math.isqrt(k) ** 2 == k
+
+        def small(shape: tuple[int, ...]) -> bool:
+            """Return whether each axis may be none of places: a square number is tried out, others are too few."""
+            return all(k <= LEAST or square(k) for k in shape[1:])
+
+        named = [n.name for n in layers]
         try:
-            larger = run(x.repeat(1, 1, 2, 2), [n.name for n in layers])
+            larger = run(x.repeat(1, 1, 2, 2), named)
         except torch.OutOfMemoryError:
             raise
         except LayerError:  # it takes images of this size and no other
-            return frozenset()
-        # as many as a small square grid has, with or without a class token, may be places after all
-        same = {
-            n.shape for n in layers
-            if tuple(larger[n.name].shape) == n.shape and n.shape[0] == self.batch
-            and not any(size > LEAST and math.isqrt(k) ** 2 == k for size in n.shape[1:] for k in (size, size - 1))
-        }  # fmt: skip
-        return frozenset(same - {n.shape for n in layers if tuple(larger[n.name].shape) != n.shape})
+            like = [n for n in layers if small(n.shape)]
+        else:
+            other = {n.shape for n in layers if tuple(larger[n.name].shape) != n.shape}
+            like = [n for n in layers if n.shape not in other]
+            # with one more it may be a class token beside a small square grid
+            like = [n for n in like if not any(square(k - 1) for k in n.shape[1:])]
+        same = {n.shape: n.name for n in like if n.shape[0] == self.batch}
+        sides = {math.isqrt(k) for shape in same for k in shape[1:] if square(k)}
+        for side in sides:
+            told = placeless(run, x, side, {n: s for s, n in same.items()})
+            same = {s: n for s, n in same.items() if side**2 not in s[1:] or n in told}
+        return frozenset(same)
 
     def _tokens(self, shape: tuple[int, ...]) -> Tokens | TokenPairs | None:
         """Return the layout of a tensor of tokens, or of pairs of them, as far as its shape tells it."""
@@ -163,6 +176,17 @@ class GridInference(Inference):
         """Return the field of a map that pooling by a function leaves of sides that are no multiple of its stride."""
         apart = {max(1, round(own / max(size, 1))) for own, size in zip(self.sides, shape[-2:], strict=True)}
         return FieldType(Grid(float(apart.pop())), guessed=True) if len(apart) == 1 else None
+
+    def ways(self, field: FieldType, shape: tuple[int, ...], told: Sequence[FieldType]) -> Sequence[FieldType]:
+        """Return the other way round where as many channels as places may lie last or before them."""
+        if len(shape) != 4 or not isinstance(field.domain, Grid | Pixels) or getattr(field.domain, "flat", None):
+            return ()
+        spacing = self._spacing(shape[-2:])
+        if spacing is None or self._spacing(shape[1:3]) != spacing:
+            return ()
+        return [
+            FieldType(domain, guessed=True) for domain in (Grid(spacing), Pixels(spacing)) if domain != field.domain
+        ]
 
     def exchanges(
         self, channels: tuple[int, ...], elements: Sequence[Element]

@@ -5,16 +5,19 @@ No name and no position tells it: class tokens and registers may come first or l
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import torch
 from torch import Tensor
 
+from explorer.network.tracing.layers import LayerError
 from explorer.spaces.grid.fields import Tokens
 
 Run = Callable[[Tensor], Mapping[str, Tensor]]
 
 MOST_EXTRA = 64  # tokens that stand for no patch
+TILES = 6  # images that are made of equal tiles
+APART = 0.5  # share of a change by which numbers change otherwise that are no places of equal tiles
 LEAST = 4  # patches of which a layout can be told
 
 
@@ -54,6 +57,43 @@ def token_layouts(run: Run, x: Tensor, counts: Mapping[str, int]) -> dict[int, T
             after_it = n - first - height * width
             if n not in found and told and after_it >= 0:
                 found[n] = Tokens((height, width), float(step), first, after_it)
+    return found
+
+
+def placeless(
+    run: Callable[[Tensor, Sequence[str]], Mapping[str, Tensor]],
+    x: Tensor,
+    side: int,
+    shapes: Mapping[str, tuple[int, ...]],
+) -> set[str]:
+    """Return those layers in which no axis of side x side numbers stands for as many places.
+
+    Such places would answer alike to an image of side x side equal tiles, but for what the border does; channels
+    do not.
+
+    Args:
+        run: x, names -> the values of these layers.
+        x: images (batch, channel, y, x).
+        shapes: of the layers' values.
+    """
+    high, wide = (n // side for n in x.shape[-2:])
+    if (high * side, wide * side) != tuple(x.shape[-2:]):
+        return set()
+    generator = torch.Generator().manual_seed(0)
+    tiles = torch.randn((TILES, *x.shape[:2], high, wide), generator=generator, dtype=torch.float64)
+    tiles = (tiles * (float(x.std()) if x.numel() > 1 else 1.0)).to(x)
+    try:
+        answers = [run(tile.repeat(1, 1, side, side), list(shapes)) for tile in tiles]
+    except LayerError:
+        return set()
+    found = set()
+    for name, shape in shapes.items():
+        axes = [k + 1 for k, n in enumerate(shape) if k and n == side * side]
+        change = torch.stack([answer[name] for answer in answers]).double()
+        change = change - change.mean(0)  # what tiles do, beside any constant
+        apart = [(change - change.mean(k, keepdim=True)).norm() / change.norm().clamp_min(1e-300) for k in axes]
+        if all(float(a) > APART for a in apart):
+            found.add(name)
     return found
 
 

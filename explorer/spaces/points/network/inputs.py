@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import torch
@@ -17,13 +17,14 @@ from explorer.network.tracing.trials import answer_of
 from explorer.spaces.graph.fields import EDGE, EDGE_INDEX
 from explorer.spaces.graph.network.attempts import axis_of, laid
 from explorer.spaces.graph.network.members import FEWEST
+from explorer.spaces.mesh.fields import FACES
 from explorer.spaces.points.fields import PARTICLE, PARTICLE_INPUT, POSITION, VECTOR, Particles
 from explorer.spaces.points.network.form import AXES, PointsInput
 
 SIDES = 3  # of space
 KNOWN: dict[str, FieldType] = {
     "position": POSITION, "velocity": VECTOR, "x": PARTICLE_INPUT, "charge": PARTICLE_INPUT, "number": PARTICLE,
-    "batch": PARTICLE, "edge_index": EDGE_INDEX, "edge_attr": EDGE,
+    "batch": PARTICLE, "edge_index": EDGE_INDEX, "edge_attr": EDGE, "faces": FACES,
 }  # fmt: skip
 UNSETTLED = FieldType(Particles(-1))
 
@@ -49,6 +50,28 @@ def unsettled_points(tensors: Mapping[str, Tensor]) -> Inputs | None:
     fields = tuple(UNSETTLED if KNOWN[s].domain.placed and isinstance(KNOWN[s].domain, Particles) else KNOWN[s]
                    for s in signals.values())  # fmt: skip
     return Inputs(tuple(tensors.values()), fields, tuple(signals.values()))
+
+
+def surface(tensors: Sequence[Tensor]) -> Inputs | None:
+    """Return vertices and faces, with what lies at the vertices, in any order; None for tensors that are none.
+
+    Vertices are (vertices, 3), faces (faces, 3) numbers of vertices; the first of several real tensors of three columns
+    says where the vertices are.
+    """
+    faces = [v for v in tensors if not v.is_floating_point() and v.ndim == 2 and v.shape[1] == SIDES and len(v)]
+    places = next((v for v in tensors if v.is_floating_point() and v.ndim == 2 and v.shape[1] == SIDES), None)
+    if len(faces) != 1 or places is None or not 0 <= int(faces[0].min()) <= int(faces[0].max()) < len(places):
+        return None
+    if any(bool((faces[0][:, k] == faces[0][:, k - 1]).any()) for k in range(SIDES)):
+        return None  # a triangle has three corners
+    rest = [v for v in tensors if v is not faces[0] and v is not places]
+    if not all(v.ndim and v.is_floating_point() and len(v) == len(places) for v in rest):
+        return None
+    fields = tuple(FACES if v is faces[0] else POSITION if v is places else PARTICLE_INPUT for v in tensors)
+    names = tuple(
+        "faces" if f == FACES else "position" if f == POSITION else f"x{k or ''}" for k, f in enumerate(fields)
+    )
+    return Inputs(tuple(tensors), fields, names)
 
 
 def settled_points(inputs: Inputs, model: nn.Module) -> Inputs:

@@ -1,0 +1,287 @@
+"""Find by trial which layers make a fault: those that it takes to mend, for the whole network to keep its law.
+
+A layer f is mended by rho(g) f(rho(g)^-1 .), which is f itself where f keeps the law. With every layer mended a network
+answers rho(g) F(x) to rho(g) x. With only some of them it does where these make the fault and no others: two layers
+whose faults cancel, as of a series that is read both ways round, are acquitted, and so is what only has a wrong field.
+A layer of unknown field is mended by what it gives for x, its slices exchanged as those of what it is given are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.utils._pytree import tree_flatten, tree_unflatten
+
+from explorer.declare.elements import Element, NoAction
+from explorer.declare.inputs import Inputs
+from explorer.declare.types.fields import FieldType
+from explorer.equivariance import measure
+from explorer.equivariance.verdict.guilt import Finding, around
+from explorer.network.input.typed import enrol
+from explorer.network.tracing.capture import Fed
+from explorer.network.tracing.layers import Layer, LayerError, Trace
+
+TRIALS = 32  # runs of the network at most
+WIDEST = 4096  # slices that are looked for among others
+
+Mend = Callable[[Any, tuple[Any, ...], dict[str, Any], Any, Callable[..., Any]], Any]
+Values = Mapping[str, Tensor]
+Given = Mapping[str, tuple[Tensor, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Square:
+    """An element of which a network breaks the law, and what is known of both ways round.
+
+    Attributes:
+        element: bound to x.
+        x, gx: the input, and rho(g) of it.
+        values, fed: of all layers on x.
+        given: what they are given on rho(g) x.
+    """
+
+    element: Element
+    x: Inputs
+    gx: Inputs
+    values: Values
+    fed: Given
+    given: Given
+
+
+class Sufficing:
+    """Tells which layers have to be mended.
+
+    Args:
+        run: inputs -> what the network answers, by the names of its tensors.
+        limits: up to which relative error the law of such a tensor holds.
+    """
+
+    def __init__(
+        self, model: nn.Module, trace: Trace, rows: Sequence[Finding], squares: Sequence[Square],
+        run: Callable[[Inputs], Values], limits: Mapping[str, float],
+    ) -> None:  # fmt: skip
+        self.model, self.trace, self.squares, self.run, self.limits = model, trace, squares, run, limits
+        self.modules = dict(model.named_modules())
+        self.left = TRIALS
+        self.known: dict[frozenset[str], bool] = {}
+        self.calls: dict[str, list[Layer]] = {}  # of each module that breaks its law when it is fed alone
+        for layer, row in zip(trace.layers, rows, strict=True):
+            if row.verdict == "broken" and row.local is not None and layer.module in self.modules and layer.module:
+                self.calls.setdefault(layer.module, []).append(layer)
+
+    def among(self, guilty: Sequence[str]) -> list[str] | None:
+        """Return the names of the least layers that have to be mended, first of all among these; None if none do."""
+        units = list(dict.fromkeys(self.trace[name].module for name in guilty))
+        units = [u for u in units if u in self.calls]
+        containers = list(dict.fromkeys(c for u in units if (c := self._container(u))))
+        for lifted in ((), *_subsets(containers)):
+            # instead of the parts, whose fields may be wrong, what they are parts of
+            few = [*lifted, *(u for u in units if not any(c in lifted for c in around(u)))]
+            if few and self.suffice(few):
+                return self._names(next(s for s in _subsets(few) if self.suffice(s)))
+        leaves_first = sorted(self.calls, key=lambda m: any(other.startswith(f"{m}.") for other in self.calls))
+        found = next((s for s in _subsets(leaves_first, 2) if self.suffice(s)), None)
+        return None if found is None else self._names(found)
+
+    def unknown(self, names: Sequence[str]) -> list[str] | None:
+        """Return the one of these layers of unknown fields that has to be mended; None if none does, or two do."""
+        found = []
+        for layer in (self.trace[name] for name in names):
+            if layer.module in self.modules and layer.module and not layer.call and self._holds(
+                lambda s, layer=layer: _by_exchange(s, layer), (layer.module,)  # type: ignore[misc]
+            ):  # fmt: skip
+                found.append(layer.name)
+        return found if len(found) == 1 else None
+
+    def _container(self, module: str) -> str:
+        """Return the innermost container of a module that breaks its law as well, "" where none does."""
+        return next((m for m in reversed(around(module)) if m in self.calls), "")
+
+    def _names(self, modules: Sequence[str]) -> list[str]:
+        wanted = [layer.name for module in modules for layer in self.calls[module]]
+        making = [name for name in wanted if not self._reshapes(self.trace[name])]
+        return [layer.name for layer in self.trace.layers if layer.name in (making or wanted)]
+
+    def _reshapes(self, layer: Layer) -> bool:
+        """Say whether a layer gives the numbers that it is given in their order: its fault is a wrong field before."""
+        x = self.squares[0]
+        fed, value = x.fed.get(layer.called, ()), x.values[layer.name]
+        return len(fed) == 1 and fed[0].shape != value.shape and torch.equal(fed[0].flatten(), value.flatten())
+
+    def suffice(self, modules: Sequence[str]) -> bool:
+        """Say whether the network keeps its law with these modules mended."""
+        key = frozenset(modules)
+        if any(m in key for module in key for m in around(module)):
+            return False
+        if key not in self.known:
+            self.known[key] = any(
+                self._holds(lambda s, like=like: self._by_element(s, modules, like), modules)  # type: ignore[misc]
+                for like in (False, True)
+            )
+        return self.known[key]
+
+    def _by_element(self, square: Square, modules: Sequence[str], like: bool) -> dict[str, list[Mend]]:
+        """Return how each call of the modules is mended under an element.
+
+        Args:
+            like: they give what they are given, where the shapes agree and a field is only a guess.
+        """
+        back = square.element.inverse()
+        found: dict[str, list[Mend]] = {}
+        for module in modules:
+            parts: dict[int, dict[int, Layer]] = {}
+            for layer in self.trace.layers:
+                if layer.module == module and layer.within is None:
+                    parts.setdefault(layer.call, {})[layer.part] = layer
+            mends = []
+            for call in sorted(parts):
+                of = parts[call]
+                if 0 not in of or not of[0].alone:
+                    raise NoAction(f"call {call} of {module} cannot be mended")
+                fields = {part: layer.field for part, layer in of.items()}
+                first = of[0].inputs[0] if of[0].inputs else None
+                if like and first is not None and of[0].shape == of[0].shape_in:
+                    fields[0] = first
+                mends.append(_conjugated(square.element, back, of[0].inputs, fields))
+            found[module] = mends
+        return found
+
+    def _holds(self, mends: Callable[[Square], dict[str, list[Mend]]], modules: Sequence[str]) -> bool:
+        for square in self.squares:
+            if self.left <= 0:
+                return False
+            self.left -= 1
+            try:
+                with _mended({self.modules[m]: mend for m, mend in mends(square).items()}):
+                    answers = self.run(square.gx)
+                if not all(self._alike(square, name, answers[name]) for name in self.limits):
+                    return False
+            except (NoAction, LayerError, ValueError):
+                return False
+        return bool(self.squares) and bool(modules)
+
+    def _alike(self, square: Square, name: str, answer: Tensor) -> bool:
+        layer, value = self.trace[name], square.values[name]
+        expected = measure.expected_after(square.element, layer, value)
+        if expected is None or layer.field is None or expected.shape != answer.shape:
+            return False
+        where = measure.mask(square.element, value, layer.field, layer.sees)
+        return bool((measure.apart(expected, answer, where, layer.field) <= self.limits[name]).all())
+
+
+def _subsets(units: Sequence[str], most: int = 5) -> Iterator[tuple[str, ...]]:
+    """Yield subsets from the least ones on, up to `most` of the units, and then all of them."""
+    for size in range(1, min(most, len(units)) + 1):
+        yield from combinations(units, size)
+    if len(units) > most:
+        yield tuple(units)
+
+
+def _conjugated(
+    g: Element, back: Element, inputs: Sequence[FieldType | None], fields: Mapping[int, FieldType | None]
+) -> Mend:
+    """Return rho(g) f(rho(g)^-1 .) of a module f."""
+
+    def mend(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any], _: Any, again: Callable[..., Any]) -> Any:
+        fed = Fed.of(args, kwargs, True)
+        if len(fed) != len(inputs) or None in inputs:
+            raise NoAction(f"{type(module).__name__} is given what has no field")
+        there = tuple(f.rep.acted(back, t, f) for t, f in zip(fed, inputs, strict=True) if f is not None)
+        args, kwargs = fed.filled(there)
+        return _changed(again(*args, **kwargs), {k: (g, f) for k, f in fields.items() if f is not None})
+
+    return mend
+
+
+def _changed(result: Any, actions: Mapping[int, tuple[Element, FieldType]]) -> Any:
+    enrol([result])
+    leaves, spec = tree_flatten(result)
+    k = 0
+    for at, leaf in enumerate(leaves):
+        if isinstance(leaf, Tensor):
+            if k in actions:
+                g, field = actions[k]
+                leaves[at] = field.rep.acted(g, leaf, field)
+            k += 1
+    return tree_unflatten(leaves, spec)
+
+
+@contextmanager
+def _mended(mends: Mapping[nn.Module, Sequence[Mend]]) -> Iterator[None]:
+    """Run these modules mended, call by call."""
+    calls = dict.fromkeys(mends, 0)
+    busy: set[nn.Module] = set()
+
+    def hook(module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> Any:
+        if module in busy:
+            return None
+        call = calls[module]
+        calls[module] += 1
+        if call >= len(mends[module]):
+            return None
+        busy.add(module)
+        try:
+            return mends[module][call](module, args, kwargs, result, module.forward)
+        finally:
+            busy.discard(module)
+
+    # before any other hook, which then sees what is mended
+    handles = [m.register_forward_hook(hook, prepend=True, with_kwargs=True) for m in mends]
+    try:
+        yield
+    finally:
+        for handle in handles:
+            handle.remove()
+
+
+def _by_exchange(square: Square, layer: Layer) -> dict[str, list[Mend]]:
+    """Return how a layer of unknown field is mended: what it is given tells how the slices of its answer are exchanged.
+
+    Raises:
+        NoAction: it is given something else than before with slices exchanged, or gives several tensors.
+    """
+    before, after = square.fed.get(layer.called, ()), square.given.get(layer.called, ())
+    if len(before) != 1 or len(after) != 1:
+        raise NoAction(f"{layer.name} is given several tensors")
+    axis, order = _exchange(before[0], after[0])
+    value = square.values[layer.name]
+    if order is not None and value.ndim == before[0].ndim and value.shape[axis] == len(order):
+        value = value.index_select(axis, order)  # of another size it has no such slices, and stays as it is
+
+    def mend(_: Any, __: tuple[Any, ...], ___: dict[str, Any], result: Any, ____: Callable[..., Any]) -> Any:
+        if not isinstance(result, Tensor):
+            raise NoAction(f"{layer.name} gives several tensors")
+        return value.clone()
+
+    return {layer.module: [mend]}
+
+
+def _exchange(one: Tensor, other: Tensor) -> tuple[int, Tensor | None]:
+    """Return along which axis, and how, slices of one tensor are exchanged in the other; None for the same tensor.
+
+    Raises:
+        NoAction: along none.
+    """
+    if one.shape != other.shape or not one.is_floating_point():
+        raise NoAction("other shapes")
+    size = float(one.abs().max()) if one.numel() else 0.0
+    near = 1e6 * torch.finfo(one.dtype).eps * size
+    if bool(((one - other).abs() <= near).all()):
+        return 0, None
+    for axis in range(one.ndim):
+        a, b = (v.movedim(axis, 0).flatten(1) for v in (one, other))
+        if not 1 < len(a) <= WIDEST or not a.shape[1]:
+            continue
+        ray = torch.randn(a.shape[1], generator=torch.Generator().manual_seed(0), dtype=torch.float64).to(a)
+        came, went = (a @ ray).argsort(), (b @ ray).argsort()
+        order = torch.empty_like(came)
+        order[went] = came
+        if bool(((a[order] - b).abs() <= near).all()):
+            return axis, order
+    raise NoAction("no slices are exchanged")
