@@ -16,7 +16,7 @@ from explorer.declare.space import Inference, Known, Trial
 from explorer.declare.types.fields import INVARIANT, FieldType, Point, Regular, Scalar
 from explorer.network.input.inputs import Inputs
 from explorer.network.tracing.layers import Layer, LayerError
-from explorer.spaces.grid.fibres import declared_rep
+from explorer.spaces.grid.fibres import declared_rep, rep_of
 from explorer.spaces.grid.fields import Grid, Pixels, TokenPairs, Tokens
 from explorer.spaces.grid.network.orientations import orientations
 from explorer.spaces.grid.network.reach import reaches
@@ -131,6 +131,10 @@ class GridInference(Inference):
         sized = None if known else self.wide(shape) or (self._cut(shape) if in_field is None else None)
         # of what comes in from code, as padding by a function, only the number of places tells how far they are apart
         return sized if sized is not None and (in_field is None or isinstance(sized.domain, Pixels)) else found
+
+    def typed(self, declared: object, field: FieldType | None, shape: tuple[int, ...]) -> FieldType | None:
+        rep = rep_of(declared, shape[1]) if len(shape) == 4 and field is not None else None
+        return None if rep is None or field is None else replace(field, rep=rep, guessed=False)
 
     def receptive(
         self, module: nn.Module, in_field: FieldType | None, shape_in: tuple[int, ...], shape: tuple[int, ...],
