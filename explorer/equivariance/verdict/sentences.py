@@ -44,8 +44,8 @@ def between(row: LayerReport, trace: Trace, judged: Collection[str]) -> str:
     if row.local is None and own is not None and own is trace.layers[-1] and not own.module and len(trace.layers) > 1:
         last = trace.layers[-2].name
         return (
-            f"the fault first shows in {row.name}: no layer makes it, but the network's own code after {last}, the last "
-            f"layer that it calls, or beside it{perhaps}"
+            f"the fault first shows in {row.name}: no layer makes it, but the network's own code after {last}, the "
+            f"last layer that it calls, or beside it{perhaps}"
         )
     if row.local is None:
         return (
