@@ -127,10 +127,10 @@ def benchmarks() -> Mapping[str, Callable[[], list[dict[str, Any]]]]:
     import benchmarks as package
 
     found = {}
-    for info in pkgutil.iter_modules(package.__path__):
-        module = importlib.import_module(f"benchmarks.{info.name}")
+    for info in pkgutil.walk_packages(package.__path__, "benchmarks."):
+        module = importlib.import_module(info.name)
         if hasattr(module, "run"):
-            found[info.name] = module.run
+            found[info.name.rpartition(".")[2]] = module.run
     return found
 
 

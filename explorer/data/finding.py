@@ -36,7 +36,7 @@ def find_sample(text: str, seed: int = 0) -> Sample:
     Raises:
         ValueError: in one sentence, with the nearest name if there is one (ReadError when a file is bad).
     """
-    from explorer.data.here import with_choices
+    from explorer.data.in_process import with_choices
     from explorer.data.opening import read_file
     from explorer.data.readers import readers
 

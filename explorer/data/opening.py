@@ -11,9 +11,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from explorer.data import here
-from explorer.data.apart.asking import apart, pool
+from explorer.data import in_process
 from explorer.data.formats.checks import refusal
+from explorer.data.reader_process.asking import apart, pool
 from explorer.data.readers import Fit, Reader, ReadError, readers
 from explorer.data.samples import Sample
 from explorer.declare.telling.choices import Choice
@@ -28,7 +28,7 @@ def readings(path: Path) -> list[tuple[Reader, Fit]]:
         ReadError: it is not there.
     """
     known = readers()
-    found = _asked("readings", path) if apart() else here.named_readings(Path(path))
+    found = _asked("readings", path) if apart() else in_process.named_readings(Path(path))
     return [(known[name], Fit(fit)) for name, fit in found]
 
 
@@ -43,7 +43,7 @@ def reader_of(path: Path, name: str = "") -> Reader:
     Raises:
         ReadError: in one sentence: it is not there, of no known type, or cannot be read so.
     """
-    found = _asked("reader", path, name) if apart() else here.reader_of(Path(path), name).name
+    found = _asked("reader", path, name) if apart() else in_process.reader_of(Path(path), name).name
     return readers()[found]
 
 
@@ -67,7 +67,7 @@ def read_file(path: Path, part: str = "", asked: Mapping[str, str] = _NOTHING) -
     """
     if not apart():
         try:
-            return here.read_file(Path(path), part, asked)
+            return in_process.read_file(Path(path), part, asked)
         except MemoryError:
             raise refusal(path, "it takes more memory than there is", "take a part of it") from None
     sample: Sample = _asked("read", path, part, dict(asked))
@@ -79,7 +79,11 @@ def choices_of(reader: Reader, path: Path, asked: Mapping[str, str]) -> tuple[Ch
     if reader.choices is None:
         return ()
     try:
-        found = _asked("choices", path, reader.name, dict(asked)) if apart() else here.choices(path, reader.name, asked)
+        found = (
+            _asked("choices", path, reader.name, dict(asked))
+            if apart()
+            else in_process.choices(path, reader.name, asked)
+        )
     except ReadError:  # reading it says what is wrong
         return ()
     return tuple(found)

@@ -2,7 +2,7 @@
 
 Each preset takes the expected values rho(g) F(x) and the answers F(rho(g) x), (trials, ...), and returns one number. A
 shift that leaves places empty is compared at the others alone, as StyleGAN3 does, whatever the receptive field. The Lie
-derivative of Gruver et al. is `lie` of each layer. docs/in_your_tests.md says how the figures convert.
+derivative of Gruver et al. is `lie` of each layer. docs/guide/in_your_tests.md says how the figures convert.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""docs/in_your_tests.md: its tests pass, and the message that it shows is the one that comes."""
+"""docs/guide/in_your_tests.md: its tests pass, and the message that it shows is the one that comes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import torch
 
 import equiscope
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "in_your_tests.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "guide" / "in_your_tests.md"
 TEXT = PAGE.read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```python\n(.*?)^```", TEXT, re.MULTILINE | re.DOTALL)
 

@@ -134,7 +134,7 @@ def test_everything_is_found_in_the_wheel(run: Run, tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.timeout(300)
 def test_a_plug_in_works_in_the_wheel(run: Run, tmp_path: Path) -> None:
-    page = (ROOT / "docs" / "recipes.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "guide" / "recipes.md").read_text(encoding="utf-8")
     for file in ("models/neighbour_mean.py", "samples/petersen.py"):
         code = re.search(r"^```python\n(.*?)^```", page.partition(f"`mine/{file}`")[2], re.MULTILINE | re.DOTALL)
         assert code is not None

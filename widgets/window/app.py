@@ -18,7 +18,7 @@ from PySide6.QtWidgets import QApplication
 
 from explorer.app.thread.orders import Engine
 from explorer.state.state import State
-from explorer.work.loading import load_ahead
+from explorer.work.preloading import load_ahead
 from explorer.work.processes.asked_to_end import ASKED, SIGNALLED
 from widgets.base.look.icons import app_icon
 from widgets.window.main_window import MainWindow

@@ -27,9 +27,9 @@ from explorer.state.session import Session, SessionError, is_session, load_sessi
 from explorer.state.state import History, State
 from explorer.work.files.stamps import stamp
 from widgets.base.view import Wish
-from widgets.window.following.choosing import model_for, open_sample, sample_for, switched
-from widgets.window.following.playing import Player
-from widgets.window.following.watching import FileWatch
+from widgets.window.automation.choosing import model_for, open_sample, sample_for, switched
+from widgets.window.automation.playing import Player
+from widgets.window.automation.watching import FileWatch
 
 WATCH_MS = 150
 UNKNOWN_SIZE = (28, 28)  # of an input that has not been seen yet

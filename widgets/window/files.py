@@ -22,7 +22,7 @@ from explorer.state.session import Session, save_session
 from widgets.base.look import theme
 from widgets.base.settings import texts
 from widgets.base.view import View
-from widgets.window.following.recording import Recorder, Turntable
+from widgets.window.automation.recording import Recorder, Turntable
 from widgets.window.lessons.guide import Guide
 from widgets.window.opening.comparing import Comparing
 from widgets.window.opening.imports import Imports

@@ -41,13 +41,13 @@ from widgets.base.settings import trouble
 from widgets.base.text import glossary
 from widgets.base.text.plainly import rewrite
 from widgets.base.view import ViewSpec
+from widgets.window.automation.first_element import FirstElement
 from widgets.window.bars import help as help_pages
 from widgets.window.bars.buttons import Corner
 from widgets.window.bars.menus import Menus
 from widgets.window.bars.palette import Palette, actions_of
 from widgets.window.bars.panel_help import panel_dialog
 from widgets.window.files import Files
-from widgets.window.following.first_element import FirstElement
 from widgets.window.greeting.host import Greeting
 from widgets.window.room.shell import Shell
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
-from explorer.app.answering.softening import softened
+from explorer.app.answering.subpixel_shifts import softened
 from explorer.app.command.audit import Networks, audit
 from explorer.declare.elements import chain_element
 from explorer.declare.states.interventions import Intervention

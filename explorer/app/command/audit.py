@@ -11,8 +11,8 @@ import numpy as np
 import torch
 from torch import nn
 
-from explorer.app.command.agreeing import agreed, other_readings
-from explorer.app.command.settling import settled, text_of
+from explorer.app.command.input_trial import settled, text_of
+from explorer.app.command.rival_layouts import agreed, other_readings
 from explorer.data.choosing import several
 from explorer.data.finding import find_sample
 from explorer.data.samples import Sample

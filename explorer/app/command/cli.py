@@ -18,6 +18,7 @@ from explorer.app.command import train_verb
 from explorer.app.command.doors import BadInput, Doors
 from explorer.app.command.listing import listed
 from explorer.app.command.parsing import parser
+from explorer.app.remote.tampering import measured_by_us
 from explorer.declare.elements import parse_chain, transforms
 from explorer.declare.registry import known_names
 from explorer.declare.states.interventions import parse_interventions
@@ -308,7 +309,7 @@ def _run(args: argparse.Namespace, doors: Doors) -> int:
         except ImportError as error:
             raise BadInput(f"the pictures need Qt, which cannot be loaded ({error}); try --no-pictures") from error
 
-    with _aside():
+    with _aside(), measured_by_us(state.model):
         report, tensors = engine_starter(args, doors)().report(state, args.layers)
         write_report(folder, report, tensors, None if args.no_pictures else draw)
     if args.json:
@@ -365,10 +366,10 @@ def _check(args: argparse.Namespace, doors: Doors) -> int:
         raise BadInput("check takes --group, not --transform: it goes through the group's elements itself")
     state = _state(args, doors)
     if args.laws or args.group == "all":
-        from explorer.app.command.exploring import told_laws
+        from explorer.app.command.law_table import told_laws
 
         return told_laws(engine_starter(args, doors), state, overrides, args)
-    with _aside():
+    with _aside(), measured_by_us(state.model):
         engine = engine_starter(args, doors)()
         reports = audit(engine, state, args.group, args.dtype or "float64", args.tol, overrides)
         found = tried(engine, state, reports, args.dtype or "float64", overrides) if args.tried else []

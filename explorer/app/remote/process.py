@@ -169,10 +169,10 @@ class Worker:
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(GRACE)
         code = self._process.poll()
-        layer, killed = self.note.place, self._started.guard_killed
+        layer, killed, starved = self.note.place, self._started.guard_killed, self._started.out_of_memory
         where = place(layer, self._started.last_words(), names)
         self.kill()
-        how = cause(code, killed) if code is not None else SILENT
+        how = cause(code, killed, starved) if code is not None else SILENT
         return Died(f"{who(names)} {how}{where}. Mend it, or choose another network or element.", layer)
 
     def kill(self) -> None:

@@ -12,7 +12,9 @@ from typing import Any
 from explorer.app.remote.block import Block
 from explorer.app.remote.crossing import Receiver, Sender
 from explorer.app.remote.note import Note
+from explorer.declare.states.model_name import named_as_shown
 from explorer.square.frame import Frame
+from explorer.state.state import State
 from explorer.work.memory import RESTED, give_back, uncollected
 from explorer.work.processes.birth import born, end_fork, keep_to, own
 from explorer.work.progress import Cancelled, listening
@@ -65,7 +67,7 @@ class Server:
             if not self._changed and (what := self._untouched.changed()):
                 self._changed = True
                 self._reply("changed", what)
-            self._reply(*reply)
+            self._reply(*self._fair(request, reply))
 
     def _answered(self, request: tuple[Any, ...]) -> tuple[object, ...]:
         try:
@@ -77,6 +79,17 @@ class Server:
             from explorer.app.thread.failures import relayed
 
             return "failed", *relayed(error)
+
+    def _fair(self, request: tuple[Any, ...], reply: tuple[object, ...]) -> tuple[object, ...]:
+        """Return an answer, or what is wrong with it: the network has replaced what it is measured with."""
+        if not self._changed or not (what := self._untouched.replaced()):
+            return reply
+        from explorer.app.remote.tampering import Tampered
+        from explorer.app.thread.failures import relayed
+
+        state = next((given for given in request if isinstance(given, State)), None)
+        name = named_as_shown(state.model) if state is not None else "The network"
+        return "failed", *relayed(Tampered(name, what))
 
     def _reply(self, *reply: object) -> None:
         end_fork(self._connection)

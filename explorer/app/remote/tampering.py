@@ -1,4 +1,5 @@
-"""Notice what a network has changed in its process that another one would meet: functions of torch, modes, the folder.
+"""Notice what a network has changed in its process that another one would meet: functions of torch, modes, the folder;
+and whether it has replaced what it is measured with.
 
 What torch itself calls its settings is put back after each call (`network/opening/global_state.py`).
 """
@@ -10,40 +11,92 @@ import json
 import os
 import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 
-import numpy as np
-import torch
-from torch import nn
+from explorer.declare.states.model_name import code_of, named_as_shown
 
-_HOLDERS: tuple[Any, ...] = (
-    torch, torch.nn.functional, torch.linalg, torch.fft, torch.Tensor, nn.Module, nn.Conv2d, nn.Linear, builtins, json,
-)  # fmt: skip
+_OURS = ("explorer.equivariance.", "explorer.square.")
+
+
+class Tampered(ValueError):
+    """A network has replaced what it is measured with."""
+
+    def __init__(self, network: str, what: str) -> None:
+        super().__init__(
+            f"{network} has replaced {what}, which errors are worked out with: what is measured then says nothing. "
+            "Leave that function as it is, and put what the network needs into the network"
+        )
+
+
+@contextmanager
+def measured_by_us(model: str) -> Iterator[None]:
+    """Refuse what is measured meanwhile where a person's own network has replaced what it is measured with.
+
+    Raises:
+        Tampered: it has, whether or not something else went wrong then.
+    """
+    if code_of(model) is None:
+        yield
+        return
+    import explorer.equivariance.check
+    import explorer.square.evaluate  # noqa: F401 - what is there before the network cannot be replaced unseen
+
+    before, network = Untouched(), named_as_shown(model)
+    try:
+        yield
+    except Exception as error:
+        if what := before.replaced():
+            raise Tampered(network, what) from error
+        raise
+    if what := before.replaced():
+        raise Tampered(network, what)
 
 
 class Untouched:
     """The state of the process before it ran any network."""
 
     def __init__(self) -> None:
-        self._functions = [
-            (holder, {name: value for name, value in vars(holder).items() if callable(value)}) for holder in _HOLDERS
-        ]
+        import torch  # which takes a second: a command on a network of ours has no use for it here
+        from torch import nn
+
+        of_torch = (nn.functional, torch.fft, nn.Module, nn.Conv2d, nn.Linear, json)
+        self._functions = [(holder, _callables(holder)) for holder in of_torch]
+        # networks may have functions of torch.nn of their own; errors are worked out with the others
+        ours = [m for name, m in sorted(sys.modules.items()) if f"{name}.".startswith(_OURS)]
+        measures = (*ours, torch, torch.linalg, torch.Tensor, builtins)
+        self._measures = [(holder, _callables(holder)) for holder in measures]
         self._modules = dict(sys.modules)
         self._around = _around()
 
     def changed(self) -> str:
         """Return what is not as it was, "" where all is."""
-        for holder, functions in self._functions:
-            now = vars(holder)
-            for name, value in functions.items():
-                if now.get(name) is not value:
-                    return f"{holder.__name__}.{name}"
+        if what := _other(self._functions) or self.replaced():
+            return what
         for name, module in self._modules.items():
             if isinstance(module, ModuleType) and sys.modules.get(name) is not module:
                 return f"the module {name}"
         now_around = _around()
         return next((name for name, value in self._around.items() if now_around[name] != value), "")
+
+    def replaced(self) -> str:
+        """Return which function is another one that errors are worked out with, "" where none is."""
+        return _other(self._measures)
+
+
+def _callables(holder: Any) -> dict[str, Any]:
+    return {name: value for name, value in vars(holder).items() if callable(value)}
+
+
+def _other(held: list[tuple[Any, dict[str, Any]]]) -> str:
+    for holder, functions in held:
+        now = vars(holder)
+        for name, value in functions.items():
+            if now.get(name) is not value:
+                return f"{holder.__name__}.{name}"
+    return ""
 
 
 def _limits() -> list[tuple[int, int]]:
@@ -55,6 +108,9 @@ def _limits() -> list[tuple[int, int]]:
 
 
 def _around() -> dict[str, object]:
+    import numpy as np
+    import torch
+
     try:
         folder = os.getcwd()
     except OSError:  # it was removed

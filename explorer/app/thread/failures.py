@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import traceback
 
 from explorer.square.frame import Failure
@@ -65,16 +66,23 @@ def out_of_memory(error: BaseException) -> bool:
     return "out of memory" in text.lower() and isinstance(error, RuntimeError)
 
 
+def one_line(text: str) -> str:
+    """Return a text as one line, with a question mark for what cannot be shown, such as colours of a terminal."""
+    return "".join(c if c.isprintable() else "?" for c in " ".join(text.split()))
+
+
 def sentence(error: BaseException) -> str:
     """Return one sentence for a person to read; a MemoryError and its kin say what to do."""
     if isinstance(error, Relayed):
         return error.told
     kind = type(error).__name__
-    text = " ".join(str(error).split())
+    text = one_line(str(error))
     if out_of_memory(error):
         gpu = "cuda" in text.lower() or kind == "OutOfMemoryError"
         where = "on the GPU: choose the CPU, " if gpu else "for this: choose "
         return f"There is not enough memory {where}a smaller sample or a smaller model."
+    if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
+        return "No more files can be opened: close other programs, or raise the limit (ulimit -n)."
     if isinstance(error, OSError) and error.strerror:
         name = f": {error.filename}" if error.filename is not None else ""
         return f"{error.strerror}{name}."

@@ -55,8 +55,10 @@ def read_header(file: IO[bytes]) -> Header:
     if head[:6] != NPY:
         raise Broken("it does not begin as a NumPy array")
     version, wide = head[6:8], head[6:7] != b"\1"
-    if len(head) < 12 or version not in (b"\1\0", b"\2\0", b"\3\0"):
-        raise Broken("the NPY header is damaged")
+    if len(head) < 12:
+        raise Broken(f"the NPY is truncated: it ends after {len(head)} bytes, inside its header")
+    if version not in (b"\1\0", b"\2\0", b"\3\0"):
+        raise Broken(f"its NPY header is of version {version[0]}.{version[1]}, and there are 1.0, 2.0 and 3.0")
     length = int.from_bytes(head[8:12] if wide else head[8:10], "little")
     start = (12 if wide else 10) + length
     if length > _MAX_HEADER:
@@ -68,9 +70,9 @@ def read_header(file: IO[bytes]) -> Header:
         read = np.lib.format.read_array_header_2_0 if wide else np.lib.format.read_array_header_1_0
         shape, fortran, dtype = read(BytesIO((head + rest)[8:]), max_header_size=_MAX_HEADER)
     except Exception:  # the header is a Python literal, and a damaged one fails in every way literals can
-        raise Broken("the NPY header is damaged") from None
+        raise Broken("its NPY header does not say type, order and shape of the array") from None
     if any(side < 0 for side in shape):
-        raise Broken("the NPY header is damaged: a side is negative")
+        raise Broken(f"its NPY header claims a negative side: {shape}")
     return Header(shape, fortran, dtype, start)
 
 

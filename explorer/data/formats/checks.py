@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import logging
 import lzma
@@ -43,6 +44,22 @@ _OF_LIBRARIES: tuple[tuple[tuple[type[BaseException], ...], str], ...] = (
     ((EOFError,), "it ends too early"),
     ((RecursionError,), "it is nested too deeply"),
     ((OverflowError,), "a number in it is too large"),
+)
+_PACKED, _SHORT = "its packed pixels cannot be read to the end", "it ends before its last value"
+# what libraries say that tells a person what is wrong and where, in our words; groups of the pattern go into them
+_SAID: tuple[tuple[type[BaseException], str, str], ...] = (
+    (zipfile.BadZipFile, r"CRC-32 for file '(.{1,60}?)'", "the check sum of {0} in its archive is wrong"),
+    (zipfile.BadZipFile, r"for file header|File name in directory", "an entry of its archive begins wrongly"),
+    (zipfile.BadZipFile, r"for central directory", "the list of what its archive holds is damaged"),
+    (zipfile.BadZipFile, r"not a zip file", "its archive has no end: it was cut off"),
+    (ValueError, r"convert string .* at row (\d+), column (\d+)", "column {1} is no number after {0} rows of them"),
+    (ValueError, r"columns changed from (\d+) to (\d+) at row (\d+)", "row {2} has {1} columns, those before {0}"),
+    (ValueError, r"invalid column index \d+ at row (\d+) with (\d+) col", "row {0} has {1} columns only"),
+    (OSError, r"data stream|load this image|decoder error|next frame", _PACKED),
+    (OSError, r"cannot identify image file", "its header is none of this format"),
+    (OSError, r"image file is truncated", _SHORT),
+    (ValueError, r"not enough data in file", _SHORT),
+    (Exception, r"data code (\d+) not (?:recognized|supported)", "its header names values of type {0}, which is none"),
 )
 AGAIN = "save or copy it again"
 SMALLER = f"crop or shrink it to at most {MAX_SIDE} pixels a side"
@@ -96,6 +113,11 @@ def reason(error: BaseException) -> str:
 
     What libraries say of a damaged file is about their variables and the bytes that they were given.
     """
+    for kind, pattern, told in _SAID:
+        if isinstance(error, kind) and (found := re.search(pattern, str(error))):
+            return told.format(*found.groups())
+    if isinstance(error, OSError) and error.errno == errno.EINVAL:  # a place before the beginning was asked for
+        return "it refers to places outside of itself"
     if isinstance(error, OSError) and error.strerror and error.errno is not None:
         return error.strerror[:1].lower() + error.strerror[1:]
     return next((told for kinds, told in _OF_LIBRARIES if isinstance(error, kinds)), "")

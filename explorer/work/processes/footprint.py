@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
+from pathlib import Path
 from typing import NamedTuple
+
+_COUNTS = Path("/proc/vmstat")
 
 
 class Footprint(NamedTuple):
@@ -22,3 +26,12 @@ def footprint(pid: int | None = None) -> Footprint:
     except (OSError, ValueError):
         return Footprint()
     return Footprint(*(number * os.sysconf("SC_PAGE_SIZE") for number in pages))
+
+
+def killed_for_memory() -> int | None:
+    """Return how many processes the system has ended so far because memory ran out; None: it does not tell."""
+    try:
+        found = re.search(r"^oom_kill (\d+)", _COUNTS.read_text("ascii"), re.MULTILINE)
+    except (OSError, ValueError):
+        return None
+    return int(found[1]) if found else None

@@ -9,11 +9,12 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from multiprocessing.connection import Client, Connection, Listener
 from types import MappingProxyType
 from typing import IO, Any
 
+from explorer.work.processes.footprint import killed_for_memory
 from explorer.work.processes.guarding import child_of, outlived
 
 PROCESS = "EQUISCOPE_PROCESS"  # 0: everything runs in one process
@@ -41,6 +42,7 @@ class Started:
     crash: IO[bytes]
     guarded: bool = False
     _working: int = 0
+    _killed_before: int | None = field(default_factory=killed_for_memory)
 
     @property
     def working(self) -> int:
@@ -53,6 +55,11 @@ class Started:
     def guard_killed(self) -> bool:
         """Return whether the guard has ended before its child had."""
         return outlived(self.last_words(), self.process.poll())
+
+    @property
+    def out_of_memory(self) -> bool:
+        """Return whether the system may have ended it for want of memory: it has ended some process so since then."""
+        return self._killed_before is None or killed_for_memory() != self._killed_before
 
     def last_words(self) -> str:
         """Return the stacks that it has written down."""

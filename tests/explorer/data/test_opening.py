@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from explorer.data import here
+from explorer.data import in_process
 from explorer.data.formats.texts import PLAIN, encoding_of
 from explorer.data.opening import domain_of, read_file, reader_of
 from explorer.data.readers import ReadError, readers
@@ -149,6 +149,6 @@ def test_a_file_that_is_removed_while_it_is_read_is_told(tmp_path: Path, monkeyp
         raise AssertionError(path.read_bytes())
 
     reader = replace(readers()["edges"], read=removed)
-    monkeypatch.setattr(here, "reader_of", lambda path, name: reader)
+    monkeypatch.setattr(in_process, "reader_of", lambda path, name: reader)
     with pytest.raises(ReadError, match=r"cannot read a\.csv: no such file or directory; check the disk"):
-        here.read_file(path)
+        in_process.read_file(path)

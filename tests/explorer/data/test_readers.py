@@ -28,9 +28,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from PIL import Image
 from safetensors.numpy import save
 
-from explorer.data import here as reading
+from explorer.data import in_process as reading
 from explorer.data.formats.checks import oriented
-from explorer.data.here import read_file, reader_of
+from explorer.data.in_process import read_file, reader_of
 from explorer.data.readers import Reader, ReadError, readers
 from explorer.data.samples import Sample
 from explorer.data.writers import write_file

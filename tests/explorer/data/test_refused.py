@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from explorer.data.apart.asking import Process
-from explorer.data.apart.bounds import MB
+from explorer.data.reader_process.asking import Process
+from explorer.data.reader_process.bounds import MB
 from explorer.data.readers import ReadError, readers
 from tests.explorer.parts.hostile.refused import refused_files
 from tests.explorer.parts.hostile.trying import fault_of

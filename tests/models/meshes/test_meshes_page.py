@@ -1,4 +1,4 @@
-"""docs/models-meshes.md says of each card on meshes what the card says: rows, parameters, figures."""
+"""docs/models/meshes.md says of each card on meshes what the card says: rows, parameters, figures."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import models
 from explorer.declare.registry import scan
 
-PAGE = (Path(__file__).resolve().parents[3] / "docs" / "models-meshes.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).resolve().parents[3] / "docs" / "models" / "meshes.md").read_text(encoding="utf-8")
 CARDS = {name: card for name, card in scan(models, "CARD").items() if card.domain == "mesh"}
 # | model | row | shows | compared with | figures |
 ROWS = {row[0]: row for row in re.findall(r"^\| ([a-z-]+) \| (M.*?) \| (.+) \| (.+) \| (.+) \|$", PAGE, re.MULTILINE)}

@@ -1,4 +1,4 @@
-"""docs/models-points.md says of each card on points what the card says: rows, parameters, figures."""
+"""docs/models/points.md says of each card on points what the card says: rows, parameters, figures."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import models
 from explorer.declare.registry import scan
 
-PAGE = (Path(__file__).resolve().parents[3] / "docs" / "models-points.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).resolve().parents[3] / "docs" / "models" / "points.md").read_text(encoding="utf-8")
 CARDS = {name: card for name, card in scan(models, "CARD").items() if card.domain == "points"}
 # | model | row | shows | compared with | figures |
 ROWS = {

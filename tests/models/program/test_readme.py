@@ -20,7 +20,7 @@ from explorer.declare.states.model_name import PROGRAMS, PYTHON, split_name
 ROOT = Path(__file__).resolve().parents[3]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 PAGES = {path.relative_to(ROOT).as_posix(): path for path in (ROOT / "README.md", ROOT / "CHANGELOG.md")}
-PAGES |= {path.relative_to(ROOT).as_posix(): path for path in sorted((ROOT / "docs").glob("*.md"))}
+PAGES |= {path.relative_to(ROOT).as_posix(): path for path in sorted((ROOT / "docs").rglob("*.md"))}
 CARDS = scan(models, "CARD")
 BLOCKS = re.findall(r"^```python\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
 COMMANDS = re.findall(r"`python main\.py ([^`]+)`", "".join(p.read_text(encoding="utf-8") for p in PAGES.values()))
@@ -91,7 +91,7 @@ def test_the_table_of_what_is_covered_is_that_of_the_cards() -> None:
 
 
 def test_the_index_of_models_is_that_of_the_cards() -> None:
-    page = PAGES["docs/models.md"].read_text(encoding="utf-8")
+    page = PAGES["docs/models/README.md"].read_text(encoding="utf-8")
     found = re.findall(r"^\| `([^|]+)` \| ([^|]+) \| ([^|]+) \| [^|]+ \|$", page, re.MULTILINE)
     assert sorted(name for name, _, _ in found) == sorted(CARDS)
     for name, rows, claims in found:
@@ -108,5 +108,5 @@ def test_the_number_of_lessons_is_right() -> None:
 def test_benchmarks_in_the_table_exist() -> None:
     page = PAGES["docs/PERFORMANCE.md"].read_text(encoding="utf-8")
     named = set(re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE))
-    files = [path for path in (ROOT / "benchmarks").glob("*.py") if "def run(" in path.read_text(encoding="utf-8")]
+    files = [path for path in (ROOT / "benchmarks").rglob("*.py") if "def run(" in path.read_text(encoding="utf-8")]
     assert named == {path.stem for path in files}

@@ -1,4 +1,4 @@
-"""The recipes of docs/recipes.md work: each file is put into a package of one's own, found by the scan, and used."""
+"""The recipes of docs/guide/recipes.md work: each is put into a package of one's own, found by the scan, and used."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from explorer.state.state import State
 from tests.plugins import plugged
 
 ROOT = Path(__file__).resolve().parents[3]
-PAGE = ROOT / "docs" / "recipes.md"
+PAGE = ROOT / "docs" / "guide" / "recipes.md"
 
 
 def recipes() -> dict[str, str]:

@@ -158,7 +158,7 @@ def test_the_comparison_comes_out_as_documented() -> None:
 @pytest.mark.parametrize("name", CARDS)
 def test_the_document_and_the_card_state_what_was_measured(name: str) -> None:
     parameters = sum(p.numel() for p in CARDS[name].build().parameters())
-    page = (ROOT / "docs" / "models-digits.md").read_text("utf-8")
+    page = (ROOT / "docs" / "models" / "digits.md").read_text("utf-8")
     row = next(line for line in page.splitlines() if line.startswith(f"| {name} |"))
     cells = [cell.strip() for cell in row.strip("|").split("|")]
     assert cells[1] == f"{parameters:,}"

@@ -31,7 +31,7 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QApplication, QDialog, QFileDialog, QInputDialog
 
 from explorer.app.thread.orders import NoEngine
-from explorer.data.apart.asking import pool
+from explorer.data.reader_process.asking import pool
 from explorer.square.frame import Failure, LayerInfo, Square
 from explorer.state.state import State
 from explorer.work.files.places import RESOURCES

@@ -1,4 +1,4 @@
-"""The view of docs/recipes.md is a view: found by the scan, empty by design, and fed with frames."""
+"""The view of docs/guide/recipes.md is a view: found by the scan, empty by design, and fed with frames."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ ROOT = Path(__file__).resolve().parents[3]
 
 @pytest.fixture
 def spec(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ViewSpec]:
-    page = (ROOT / "docs" / "recipes.md").read_text(encoding="utf-8").partition("`mine/views/statistics.py`")[2]
+    recipes = (ROOT / "docs" / "guide" / "recipes.md").read_text(encoding="utf-8")
+    page = recipes.partition("`mine/views/statistics.py`")[2]
     code = re.search(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
     assert code is not None
     room = tmp_path / "mine" / "views"

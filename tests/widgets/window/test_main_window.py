@@ -817,7 +817,7 @@ def test_the_orbit_is_filmed(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> N
     export.save_animation = lambda pictures, path, fps: films.append((pictures, path))  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "widgets.figures.export", export)
     monkeypatch.setattr("widgets.figures.export", export, raising=False)
-    monkeypatch.setattr("widgets.window.following.recording.PICTURES", 6)
+    monkeypatch.setattr("widgets.window.automation.recording.PICTURES", 6)
     window = bench.window(state=State(sample="digit-3", steps=parse_chain("rotate:30")))
     monkeypatch.setattr(window.files, "ask_save", lambda *_: "orbit.gif")
     trigger(window, "export_orbit")
@@ -827,7 +827,7 @@ def test_the_orbit_is_filmed(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> N
     assert all(p.shape == pictures[0].shape and p.dtype == np.uint8 and p.ndim == 3 for p in pictures)
     bench.until(lambda: window.infobar.text.text() == "Saved orbit.gif")
     assert steps(window) == "rotate:30"
-    monkeypatch.setattr("widgets.window.following.recording.PICTURES", 60)
+    monkeypatch.setattr("widgets.window.automation.recording.PICTURES", 60)
     trigger(window, "export_orbit")
     bench.until(lambda: steps(window) != "rotate:30")
     window.controller.set_model("plain-cnn")  # the person has had enough
@@ -842,7 +842,7 @@ def test_a_film_meets_whole_steps_alone(bench: Bench, monkeypatch: pytest.Monkey
     export.save_animation = lambda pictures, path, fps: films.append(path)  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "widgets.figures.export", export)
     monkeypatch.setattr("widgets.figures.export", export, raising=False)
-    monkeypatch.setattr("widgets.window.following.recording.PICTURES", 10)
+    monkeypatch.setattr("widgets.window.automation.recording.PICTURES", 10)
     name = chain.partition(":")[0]
     window = bench.window(state=State(sample="digit-3", steps=parse_chain(chain), orbit=name))
     met: set[float] = set()

@@ -17,9 +17,9 @@ from explorer.state.state import State
 from widgets.base.controls.menus import Choices, empty
 from widgets.base.look.icons import icon
 from widgets.base.text.kinds_of_data import parts, place_of, title_of
+from widgets.window.automation.playing import SPEEDS
 from widgets.window.bars.model_menu import by_row, fill_by_domain
 from widgets.window.files import Files
-from widgets.window.following.playing import SPEEDS
 from widgets.window.room.shell import Shell
 
 THEMES = (("system", "Follow the system"), ("light", "Light"), ("dark", "Dark"))

@@ -15,7 +15,7 @@ from explorer.declare.space import kinds, space_of_kind
 from explorer.declare.telling.choices import split_asked
 from explorer.square.frame import Frame
 from explorer.work.files.places import at_home
-from widgets.window.following.choosing import models_for, open_sample
+from widgets.window.automation.choosing import models_for, open_sample
 from widgets.window.opening.import_page import ImportPage
 from widgets.window.room.shell import Shell
 

@@ -21,13 +21,13 @@ from widgets.base.pointer import Pointers
 from widgets.base.settings import open_settings
 from widgets.base.view import View, ViewSpec
 from widgets.views.log import LogView, now
+from widgets.window.automation.retrying import Hopes
 from widgets.window.bars.buttons import StatusBar
 from widgets.window.bars.data_line import DataLine
 from widgets.window.bars.diagnosis import Diagnosis
 from widgets.window.bars.infobar import InfoBar
 from widgets.window.bars.interventions import InterventionBar
 from widgets.window.controller import Controller
-from widgets.window.following.hopes import Hopes
 from widgets.window.greeting.card import GreetingCard
 from widgets.window.layer.layer_menu import LayerMenu
 from widgets.window.layer.symmetric import try_versions

@@ -92,7 +92,7 @@ class _Command:
             if ended:
                 with contextlib.suppress(subprocess.TimeoutExpired):
                     process.wait(GRACE)
-                how = cause(process.poll() or 0, self._started.guard_killed)
+                how = cause(process.poll() or 0, self._started.guard_killed, self._started.out_of_memory)
                 return f"{who(self._names)} {how}{self._last_place()}"
             if halted(self._started.working):
                 return f"{who(self._names)} {HALTED}{self._last_place()}"

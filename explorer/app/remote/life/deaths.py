@@ -20,6 +20,8 @@ TOLD = {
     "SIGILL": "crashed (illegal instruction)",
     "SIGKILL": "was killed by the system, most likely because the memory of this computer ran out",
 }
+# where the system says that it has ended nothing for want of memory
+KILLED = "was killed by its own code or by another program (SIGKILL)"
 # exit codes by which Windows says the same
 WINDOWS = {0xC0000005: TOLD["SIGSEGV"], 0xC0000409: TOLD["SIGABRT"], 0xC00000FD: "overran its stack"}
 _FRAME = re.compile(r'^ *File "(?P<file>.+)", line (?P<line>\d+)', re.MULTILINE)
@@ -33,8 +35,13 @@ class Died(Exception):
         self.where = where
 
 
-def cause(code: int, guard_killed: bool = False) -> str:
-    """Return what became of a process that ended by itself, by its exit code or the signal that ended it."""
+def cause(code: int, guard_killed: bool = False, out_of_memory: bool = True) -> str:
+    """Return what became of a process that ended by itself, by its exit code or the signal that ended it.
+
+    Args:
+        guard_killed: it has killed the process that guards it.
+        out_of_memory: the system may have ended it for want of memory.
+    """
     if guard_killed:
         return "killed its parent process"
     if code < 0:
@@ -42,6 +49,8 @@ def cause(code: int, guard_killed: bool = False) -> str:
             name = signal.Signals(-code).name
         except ValueError:
             name = f"signal {-code}"
+        if name == "SIGKILL" and not out_of_memory:
+            return KILLED
         return TOLD.get(name, f"was ended by {name}")
     return WINDOWS.get(code, f"ended its own process with exit code {code}")
 

@@ -71,13 +71,13 @@ def _pcd_header(head: bytes) -> tuple[dict[str, Any], int]:
             case "FIELDS":
                 found["fields"] = words
             case "SIZE" | "COUNT":
-                found[key.lower()] = [int(w) for w in words]
+                found[key.lower()] = [_whole(w, key) for w in words]
             case "TYPE":
                 found["type"] = words
             case "POINTS":
-                found["points"] = int(words[0])
+                found["points"] = _whole(words[0] if words else "", key)
             case "DATA":
-                found["data"] = words[0]
+                found["data"] = words[0] if words else ""
                 break
     missing = [key for key in ("fields", "size", "type", "points", "data") if key not in found]
     if missing:
@@ -86,6 +86,12 @@ def _pcd_header(head: bytes) -> tuple[dict[str, Any], int]:
     if not {"x", "y", "z"} <= set(found["fields"]):
         raise Broken("its points have no x, y and z", "save points in space")
     return found, at
+
+
+def _whole(word: str, key: str) -> int:
+    if not (word.isascii() and word.isdigit() and len(word) < 19):
+        raise Broken(f"what its header says after {key} is no whole number", "save it again")
+    return int(word)
 
 
 def _pcd_places(path: Path, header: dict[str, Any], begin: int) -> NDArray[np.float64]:
@@ -234,7 +240,9 @@ def _read_npy(path: Path) -> Sample:
 
 READER = (
     Reader("pcd", "Cloud of points (PCD)", (".pcd",), "points", lambda head: False, _read_pcd, fits=_is_pcd),
-    Reader("points-npy", "Cloud of points (NPY)", (".npy",), "points", lambda head: False, _read_npy, fits=_is_npy_cloud,
-           rates=_rates_npy),
+    Reader(
+        "points-npy", "Cloud of points (NPY)", (".npy",), "points", lambda head: False, _read_npy, fits=_is_npy_cloud,
+        rates=_rates_npy,
+    ),
     Reader("points-npz", "Cloud of points (NPZ)", (".npz",), "points", lambda head: False, _read_npz, fits=_is_cloud),
 )  # fmt: skip

@@ -5,6 +5,7 @@ wwPDB, "Atomic Coordinate Entry Format", 3.30; "PDBx/mmCIF Dictionary", category
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,6 +42,21 @@ class Conformers:
         several = sum(len(of) > 1 for of in shares.values())
         told = f"{several} residues are seen at several places: that with most occupancy is kept, {gone} atoms left out"
         return kept, (told,) if gone else ()
+
+
+def require_places(path: Path) -> None:
+    """Raise Broken at the first line of a PDB file whose atom has no three numbers in the columns of its place."""
+    with path.open("r", encoding="latin-1") as file:
+        for number, line in enumerate(file, 1):
+            if line.startswith("END"):
+                return
+            if not line.startswith(("ATOM", "HETATM")):
+                continue
+            for axis, first in zip("xyz", (30, 38, 46), strict=True):
+                if math.isnan(_number(line[first : first + 8], math.nan)):
+                    raise Broken(
+                        f"line {number}: columns {first + 1} to {first + 8}, {axis} of an atom, hold no number"
+                    )
 
 
 def conformers_of(path: Path) -> Conformers:

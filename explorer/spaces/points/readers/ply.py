@@ -56,10 +56,16 @@ def _read(path: Path) -> Sample:
     with refusing(path, "PLY"):
         with path.open("rb") as file:
             form, elements, begin = _header(file.read(_HEADER))
+        if form not in _ORDER or begin < 1 or not elements:
+            raise Broken("its header does not name a format and what is in it, or does not end")
         _, count, properties = elements[0]
+        names = [name for name, _ in properties]
+        if lacking := [axis for axis in "xyz" if axis not in names]:
+            raise Broken(f"its first element has no property {lacking[0]}", "save points in space")
+        if strange := [kind for _, kind in properties if kind not in _TYPES]:
+            raise Broken(f"its points have a property of type {strange[0]!r}", "save numbers only")
         require_count(count)
         table = _table(path, form, count, properties, begin)
-        names = [name for name, _ in properties]
         places = np.stack([table[names.index(axis)] for axis in "xyz"], 1).astype(np.float64)
         values = None
         if set(_COLOUR) <= set(names):

@@ -18,7 +18,7 @@ from explorer.data.readers import Reader
 from explorer.data.samples import Sample
 from explorer.spaces.points.orders import TOLD, orders_by_valence
 from explorer.spaces.points.readers.crystals import FEW, MOST_ATOMS, read_crystal
-from explorer.spaces.points.readers.macromolecules import conformers_of
+from explorer.spaces.points.readers.macromolecules import conformers_of, require_places
 from explorer.spaces.points.sample import CELL, doubtful_units, near_bonds, points_sample
 
 MOST_BYTES = 200 * MOST_ATOMS
@@ -57,6 +57,8 @@ def read_structure(path: Path, form: str, title: str) -> Sample:
         if form == "cif":
             found = read_crystal(path)
             return _wrapped(path, found.places, found.numbers, found.cell, list(found.notes))
+        if form == PDB:
+            require_places(path)
         atoms = _atoms(path, form)
         if form == PDB:
             kept, notes = conformers_of(path).kept()

@@ -8,7 +8,7 @@ import pytest
 
 from explorer.app.answering.engine import LocalEngine
 from explorer.app.answering.experiments import proposals, tried
-from explorer.app.answering.softening import apart
+from explorer.app.answering.subpixel_shifts import apart
 from explorer.app.command.audit import audit
 from explorer.declare.elements import parse_chain
 from explorer.declare.states.interventions import parse_intervention

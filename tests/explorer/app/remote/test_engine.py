@@ -197,7 +197,7 @@ class Impatient:
         ("exit", f"ended its own process with exit code 7 in layer trap (net.py, line {LINE})"),
         ("abort", f"was aborted by a library that it uses in layer trap (net.py, line {LINE})"),
         ("segfault", f"crashed (segmentation fault) in layer trap (net.py, line {LINE})"),
-        ("kill", "was killed by the system, most likely because the memory of this computer ran out in layer trap"),
+        ("kill", "was killed by its own code or by another program (SIGKILL) in layer trap"),
         ("parent", "killed its parent process in layer trap"),
         ("group", "killed its parent process in layer trap"),
         ("os.kill(os.getpid(), signal.SIGSTOP)", "stopped its own process by a signal, and was ended in layer trap."),
@@ -222,6 +222,18 @@ def test_a_death_is_one_sentence_and_leaves_nothing(tmp_path: Path, how: str, se
         engine.close()
     del state, again
     assert resources() == before
+
+
+@pytest.mark.slow
+def test_a_network_does_not_judge_itself(tmp_path: Path) -> None:
+    engine = DividedEngine(LocalEngine(cards(), trust=True), PROGRAM, spare=False)
+    try:
+        how = "torch.linalg.vector_norm = lambda *a, **k: torch.zeros(()); return x"
+        with pytest.raises(Relayed, match=r"Net in net.py has replaced torch.linalg.vector_norm"):
+            engine.answer(upside_down(tmp_path, network(tmp_path, how)), never)
+        assert engine.answer(upside_down(tmp_path, network(tmp_path, FINE, "other.py")), never).squares
+    finally:
+        engine.close()
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,8 @@ from random import Random
 from tempfile import TemporaryDirectory
 from time import monotonic
 
-from explorer.data.apart.asking import Process
-from explorer.data.apart.bounds import MB
+from explorer.data.reader_process.asking import Process
+from explorer.data.reader_process.bounds import MB
 from explorer.data.readers import ReadError
 from explorer.data.samples import Sample
 from tests.explorer.parts.hostile.accepted import accepted_files
@@ -109,7 +109,7 @@ def tried(files: Iterator[tuple[str, str, bytes]], told: Callable[[str], None] =
             outcome.counts[kind] += 1
             outcome.slowest = max(outcome.slowest, (seconds, case))
             outcome.largest = max(outcome.largest, (memory, case))
-            if re.search(r": the [\w \-]+ is damaged(?: \([^)]*\))?;", sentence):
+            if re.search(r": the [\w \-]+ is damaged;", sentence):
                 outcome.fallback[case.split()[0]] += 1
             if kind not in ("read", "refused"):
                 outcome.seen.append(f"{kind}: {case} ({memory // MB} MB, {seconds:.1f} s) {sentence!r}")

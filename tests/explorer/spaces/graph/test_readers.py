@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from explorer.data import here
+from explorer.data import in_process
 from explorer.data.finding import find_sample
 from explorer.data.opening import read_file
 from explorer.data.readers import ReadError
@@ -294,7 +294,7 @@ def test_a_data_is_read_without_torch_geometric(tmp_path: Path, monkeypatch: pyt
     for name in [name for name in sys.modules if name.partition(".")[0] == "torch_geometric"]:
         monkeypatch.setitem(sys.modules, name, None)
     for name in ("data.pt", "dict.pt"):
-        assert len(here.read_file(tmp_path / name).x.values) == 2
+        assert len(in_process.read_file(tmp_path / name).x.values) == 2
 
 
 def test_molecules(tmp_path: Path) -> None:
@@ -320,7 +320,7 @@ def test_without_rdkit_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.Mo
 
     monkeypatch.setitem(sys.modules, "rdkit", None)
     with pytest.raises(ReadError, match=r"pip install equiscope\[molecules\]"):
-        here.read_file(place(tmp_path, "a.smi", "CCO\n"))
+        in_process.read_file(place(tmp_path, "a.smi", "CCO\n"))
     with pytest.raises(ValueError, match=r"pip install equiscope\[molecules\]"):
         find_sample("smiles:CCO")
     assert len(find_sample("caffeine").names) == 24, "shipped files need no RDKit"
@@ -372,17 +372,17 @@ def test_many_edges_are_read_in_chunks_and_bounded(tmp_path: Path, monkeypatch: 
     text = "source,target,weight\n" + "".join(f"{a},{b},{(a + b) % 7}\n" for a, b in ends.tolist())
     path = place(tmp_path, "many.csv", text)
     monkeypatch.setattr(edge_lists, "CHUNK", 999)
-    sample = here.read_file(path)
+    sample = in_process.read_file(path)
     kept = sample.signals["edge_index"].values[:, :30_000].T
     ids = np.unique(ends)
     assert_array_equal(ids[kept], ends)
     assert_array_equal(sample.signals["edge_weight"].values[:30_000], ends.sum(1) % 7)
     monkeypatch.setattr(edge_lists, "MOST", 20_000)
     with pytest.raises(ReadError, match="more than 20000 edges"):
-        here.read_file(path)
+        in_process.read_file(path)
     place(tmp_path, "many.csv", text.replace("source,target", "from_,to_").replace("\n", "a\n", 1) + "x,y,1\n")
     with pytest.raises(ReadError, match="more than 20000 edges"):
-        here.read_file(path)
+        in_process.read_file(path)
 
 
 @pytest.mark.slow

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from explorer.data.here import read_file
+from explorer.data.in_process import read_file
 from explorer.data.readers import ReadError
 
 HEAD = "data_1ABC\n#\n_cell.length_a 50\n_cell.length_b 50\n_cell.length_c 50\n#\nloop_\n"

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from explorer.data import here
+from explorer.data import in_process
 from explorer.data.finding import find_sample
 from explorer.data.opening import read_file
 from explorer.data.readers import ReadError, readers
@@ -218,7 +218,7 @@ def test_too_many_steps_are_refused_before_they_are_made(tmp_path: Path, monkeyp
     place(tmp_path, "a.jsonl", '{"a": 1}\n' * 101)
     for name in ("a.npy", "a.csv", "a.text", "a.fa", "a.jsonl"):
         with pytest.raises(ReadError, match="the most is 100"):
-            here.read_file(tmp_path / name)
+            in_process.read_file(tmp_path / name)
 
 
 # arrays

@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import nn
 
-from benchmarks import published_adding
+from benchmarks.published import published_adding
 from explorer.declare.card import Card
 from explorer.spaces.sequence.samples import tasks
 from models.layers.recurrent.chrono import forgetting_times

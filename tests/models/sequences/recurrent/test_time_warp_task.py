@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from benchmarks import published_warps
+from benchmarks.published import published_warps
 from explorer.app.answering.engine import LocalEngine
 from explorer.declare.elements import parse_chain
 from explorer.spaces.sequence.samples import tasks

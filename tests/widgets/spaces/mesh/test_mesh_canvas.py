@@ -27,7 +27,7 @@ from widgets.spaces.mesh.drawing.coarse import ACROSS, MANY, stand_in
 from widgets.spaces.mesh.drawing.look import Glyphs, Marks, MeshLook, Slice, Text, blank
 from widgets.spaces.mesh.drawing.look import Path as Polyline
 from widgets.spaces.mesh.drawing.pictures import FIRST, FULL
-from widgets.window.following.recording import as_array
+from widgets.window.automation.recording import as_array
 
 ROOT = Path(__file__).resolve().parents[4]
 LEFT, RIGHT = Qt.MouseButton.LeftButton, Qt.MouseButton.RightButton

@@ -28,7 +28,7 @@ from widgets.spaces.mesh.charts.patch_geometry import angle_of, around, edges_in
 from widgets.spaces.mesh.looks import colours_of
 from widgets.spaces.mesh.views.patch import PatchView, kernel_layer
 from widgets.spaces.mesh.views.surface import SurfaceView
-from widgets.window.following.recording import as_array
+from widgets.window.automation.recording import as_array
 
 NODE = 100
 ROTATIONS = {"layer": "conv1.rotations", "node": NODE}

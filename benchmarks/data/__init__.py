@@ -1,0 +1,1 @@
+"""Time opening large data and the geometry worked out of them."""

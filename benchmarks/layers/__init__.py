@@ -1,0 +1,1 @@
+"""Time layers and networks beside their peers."""

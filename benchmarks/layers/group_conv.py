@@ -1,0 +1,89 @@
+"""What a group convolution costs beside a plain convolution with the same number of orientation channels.
+
+In eval mode the transformed filters are kept, so that only F.conv2d is left to run. The layers that are
+compared take turns, because the speed of a machine drifts by more than what is to be seen: read the ratios.
+
+    python benchmarks/layers/group_conv.py
+"""
+
+from __future__ import annotations
+
+import statistics
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+SIZE = 64
+CHANNELS = {"C4": (8, 16), "D4": (4, 8)}  # fields in and out: the same number, 32 or 64 channels
+BATCHES = (1, 8)
+
+
+def run(repeats: int = 60) -> list[dict[str, Any]]:
+    """Time C4 and D4 group convolutions (3x3, 64x64) in turn with nn.Conv2d; return a row per comparison.
+
+    A row holds medians in ms (`group_ms`, `plain_ms`), `ratio`, the median over rounds of one time divided by
+    the other of the same round, and `train_ratio`, forward with filters that are transformed for every pass.
+    """
+    import torch
+    from torch import nn
+
+    from explorer.declare.groups import group
+    from models.layers.convolution.groups import GroupConv2d
+
+    rows: list[dict[str, Any]] = []
+    for name, widths in CHANNELS.items():
+        order = group(name).order
+        for fields in widths:
+            for batch in BATCHES:
+                kept = GroupConv2d(group(name), fields, fields).eval()
+                layers = {
+                    "group": kept,
+                    "plain": nn.Conv2d(fields * order, fields * order, 3, padding=1).eval(),
+                    "train": GroupConv2d(group(name), fields, fields).train(),
+                }
+                x = torch.randn(batch, fields * order, SIZE, SIZE)
+                times: dict[str, list[float]] = {label: [] for label in layers}
+                with torch.inference_mode():
+                    for layer in layers.values():
+                        for _ in range(3):
+                            layer(x)
+                    for k in range(repeats):
+                        # every layer follows every other one equally often
+                        for label in list(layers) if k % 2 else reversed(layers):
+                            start = time.perf_counter()
+                            layers[label](x)
+                            times[label].append(1e3 * (time.perf_counter() - start))
+                ms = {label: statistics.median(values) for label, values in times.items()}
+                ratio = {
+                    label: statistics.median(a / b for a, b in zip(times[label], times["plain"]))
+                    for label in ("group", "train")
+                }
+                rows.append(
+                    {
+                        "group": name,
+                        "channels": fields * order,
+                        "batch": batch,
+                        "size": SIZE,
+                        "threads": torch.get_num_threads(),
+                        "group_ms": ms["group"],
+                        "plain_ms": ms["plain"],
+                        "ratio": ratio["group"],
+                        "train_ratio": ratio["train"],
+                    }
+                )
+    return rows
+
+
+def main() -> None:
+    print("group  channels  batch   plain ms   group ms   ratio   filters anew")
+    for r in run():
+        print(
+            f"{r['group']:<5}  {r['channels']:>8}  {r['batch']:>5}  {r['plain_ms']:>9.3f}  "
+            f"{r['group_ms']:>9.3f}  {r['ratio']:>6.3f}  {r['train_ratio']:>12.3f}"
+        )
+
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # found also where nothing was installed
+    main()

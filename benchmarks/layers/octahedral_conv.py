@@ -1,0 +1,59 @@
+"""What a layer on O or O_h costs beside the plain convolutions that it consists of, one for each orientation.
+
+The filters are transformed anew in every pass. Times are those of the process, in turn: read the ratios.
+
+    python -m benchmarks.layers.octahedral_conv
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+
+SIDE, TARGET = 128, 2.0
+LAYERS = (("lift", "O"), ("lift", "Oh"), ("conv", "O"))
+
+
+def run(side: int = SIDE, rounds: int = 3) -> list[dict[str, float | str]]:
+    """Time layers from one field to one, and as many plain convolutions; return a row for each."""
+    import torch
+    from torch.nn import functional as F
+
+    from benchmarks.parts.timing import interleaved, row
+    from explorer.spaces.volume.cube import cube_group
+    from models.layers.convolution.volumes import GroupConv3d, LiftingConv3d
+
+    rows = []
+    for kind, name in LAYERS:
+        group = cube_group(name)
+        layer = (LiftingConv3d if kind == "lift" else GroupConv3d)(group, 1, 1).eval()
+        x = torch.randn(1, 1 if kind == "lift" else group.order, side, side, side)
+        theta = layer.filters()[0].detach()
+
+        def one_by_one(x: torch.Tensor = x, theta: torch.Tensor = theta) -> list[torch.Tensor]:
+            return [F.conv3d(x, filters[None], padding=1) for filters in theta]
+
+        def at_once(x: torch.Tensor = x, layer: torch.nn.Module = layer) -> torch.Tensor:
+            return layer(x)
+
+        def plain(x: torch.Tensor = x, theta: torch.Tensor = theta) -> torch.Tensor:
+            return F.conv3d(x, theta, padding=1)
+
+        with torch.inference_mode():
+            peer, other = f"{group.order} plain convolutions", f"one with {group.order} channels"
+            what = f"{kind} on {name}, {side}³"
+            times = interleaved({what: at_once, peer: one_by_one, other: plain}, rounds, 1, time.process_time)
+        rows += [row(times, what, peer, TARGET), row(times, what, other, TARGET)]
+    return rows
+
+
+def main() -> None:
+    for r in run(int(sys.argv[1]) if len(sys.argv) > 1 else SIDE):
+        print(
+            f"{r['what']:<16} {r['ms']:>9.0f} ms   {r['peer']:<22} {r['peer_ms']:>9.0f} ms   "
+            f"ratio {r['ratio']:.2f}, at most {r['target']:g}"
+        )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Time watching, measuring and judging networks."""

@@ -1,0 +1,1 @@
+"""Repeat published experiments and print the figures beside those of the papers."""

@@ -1,0 +1,1 @@
+"""Time the window: starting, dragging, scrolling, drawing."""

@@ -1,1 +1,0 @@
-"""Follow what a person does: choosing, playing, recording, saving files elsewhere."""
