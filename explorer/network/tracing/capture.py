@@ -232,8 +232,7 @@ def _by_module(names: tuple[str, ...], odd: frozenset[str]) -> dict[str, Named]:
 def _parsed(name: str, odd: frozenset[str] = frozenset()) -> tuple[str, int, int]:
     """Return (module, call, tensor of its result) of a layer's name, counted from 0."""
     if odd and (own := max((o for o in odd if name == o or name.startswith((f"{o}#", f"{o}["))), key=len, default="")):
-        _, call, part = _parsed(f"_{name[len(own) :]}")
-        return own, call, part
+        return own, *_parsed(f"_{name[len(own) :]}")[1:]
     base, _, rest = name.partition("#")
     head, bracket, part = name.rpartition("[")
     if bracket and part.endswith("]") and part[:-1].isdigit():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from torch import nn
 
 from explorer.network.input.recognise import Recognised
@@ -39,7 +41,7 @@ def volume_input(own: Recognised) -> VolumeInput | None:
 
 def _of_the_plane(module: nn.Module) -> bool:
     """Say whether a module declares that it takes fields on a plane: layers of volumes in it see orientations."""
-    declared = getattr(module, "in_type", None)
+    declared: Any = getattr(module, "in_type", None)
     return is_type(declared) and getattr(declared.gspace, "dimensionality", None) == 2
 
 
