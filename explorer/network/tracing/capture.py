@@ -276,7 +276,7 @@ def feed(
     try:
         with standing_for(trace[name].call), within(name):
             result = next(itertools.islice(tensors_in(module(*args, **kwargs)), trace[name].part, None), None)
-    except (Cancelled, KeyboardInterrupt, torch.OutOfMemoryError):
+    except (Cancelled, KeyboardInterrupt, torch.OutOfMemoryError, LayerError):
         raise
     except BaseException as error:
         raise LayerError(name, f"layer {name} raised {named_error(error)}") from error
