@@ -65,8 +65,8 @@ def _instead(one: Intervention, given: Tensor, values: Values | None) -> Tensor 
         here, there = ("×".join(map(str, t.shape)) for t in (given, kept))
         raise LayerError(
             one.layer,
-            f"{one.layer} cannot be {KEPT[one.kind]} here: it gives {here} on this input, and the values to be put in its "
-            f"place are {there}; take an element or an input that leaves its size as it is",
+            f"{one.layer} cannot be {KEPT[one.kind]} here: it gives {here} on this input, and the values to be put in "
+            f"its place are {there}; take an element or an input that leaves its size as it is",
         )
     return kept.to(given)
 
