@@ -32,8 +32,7 @@ WORDS = {
     "work": ("#d6e4f7", "limits, threads, caches"),
     "declare": ("#d6e4f7", "fields, elements, spaces"),
 }
-# it names types of upper rooms for the type checker; the scan for spaces starts at their package, which is empty
-ASKING = ("explorer.declare.space", "explorer.declare.elements")
+# the scan for spaces starts at their package, which is empty
 SCANNED = "explorer.spaces"
 LINE, INK, FAINT = "#7f8ba0", "#16202e", "#435063"
 BOX, TALL, RIGHT, DOWN, MARGIN = 214, 44, 64, 62, 16
@@ -69,7 +68,7 @@ def counted() -> Counter[tuple[str, str]]:
         targets = {name if name in known else name.rpartition(".")[0] for name in imported(path)} & known.keys()
         for target in targets - {SCANNED}:
             rooms = room(module), room(target)
-            if rooms[0] != rooms[1] and (module not in ASKING or rooms[1] == "declare"):
+            if rooms[0] != rooms[1]:
                 found[rooms] += 1
     return found
 

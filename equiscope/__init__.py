@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from equiscope import cards, data, fields, spaces, transforms, views
     from equiscope.inputs import graph, image, mesh, points, sequence
     from explorer.declare.groups import group
+    from explorer.declare.inputs import Inputs
     from explorer.declare.types.fields import INVARIANT, PAIR, FieldType, Regular, Scalar
     from explorer.equivariance.check import assert_equivariant, check_equivariance
     from explorer.equivariance.learned import LearnedAction, learn_action
     from explorer.equivariance.verdict.outcome import LayerReport, Report
     from explorer.network.describing.inspection import Inspection, inspect
-    from explorer.network.input.inputs import Inputs
     from explorer.spaces.graph.fields import EDGE, GRAPH, NODE
     from explorer.spaces.grid.analysis.lie import lie_derivative
     from explorer.spaces.mesh.fields import VERTEX, Tangent

@@ -4,8 +4,8 @@ from explorer.data.finding import find_sample
 from explorer.data.formats.checks import Broken, file_bytes, refusing
 from explorer.data.opening import read_file
 from explorer.data.readers import Reader, ReadError
-from explorer.data.samples import Sample, SampleSpec, Signal
 from explorer.data.writers import Writer, write_file
+from explorer.declare.samples import Sample, SampleSpec, Signal
 from explorer.spaces.graph.sample import graph_sample
 from explorer.spaces.grid.readers.picture import picture
 from explorer.spaces.grid.sample import image_sample

@@ -10,8 +10,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from explorer.declare.inputs import Inputs
 from explorer.declare.types.fields import FieldType, Representation, Scalar
-from explorer.network.input.inputs import Inputs, inputs_from
+from explorer.network.input.inputs import inputs_from
 from explorer.spaces.graph.fields import EDGE, EDGE_INDEX, GRAPH, NODE, NODE_INPUT
 from explorer.spaces.grid.fields import grid
 from explorer.spaces.mesh.network.fit import fit_mesh

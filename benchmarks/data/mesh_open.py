@@ -50,8 +50,8 @@ def run(sizes: tuple[int, ...] = SIZES) -> list[dict[str, Any]]:
 def write_ply(path: Path, count: int) -> None:
     """Write a closed surface without symmetry."""
     from benchmarks.data.surface import bumpy_sphere
-    from explorer.data.samples import Sample, Signal
     from explorer.data.writers import write_file
+    from explorer.declare.samples import Sample, Signal
     from explorer.spaces.mesh.fields import FACES, VERTEX_POSITION
 
     vertices, faces = bumpy_sphere(count)

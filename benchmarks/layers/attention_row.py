@@ -1,4 +1,4 @@
-"""What one step attends to among 16,384, made of the queries and keys that are kept, against forming the whole matrix.
+"""Time a row of attention among 16,384 steps, made of the queries and keys that are kept, beside the whole matrix.
 
 Both in a process of their own, so that the peak of memory is that of one alone: with the matrix at 4,096 steps, where
 it can be formed, without it there and at 16,384. Aimed at: a row in 50 ms, and memory that holds no T x T values.

@@ -1,4 +1,4 @@
-"""What a gauge-equivariant convolution costs, beside its formulation as published: a message for each edge.
+"""Time a gauge-equivariant convolution beside its formulation as published: a message for each edge.
 
 A sphere of 10,242 vertices, features of orders 0 to 2, the same weights, the same numbers to 1e-5. The peer turns each
 neighbour's feature into the frame of the edge, applies one matrix for each ring, turns the message back and takes the

@@ -1,4 +1,4 @@
-"""What propagation over a graph costs as sparse products, beside torch_geometric's layers on edge lists.
+"""Time propagation over a graph as sparse products, beside torch_geometric's layers on edge lists.
 
 100,000 nodes, 1,000,000 edges, the same weights, the same numbers to 1e-6. The graph's pattern has been made before
 (`prepare_ms`), as it is from the second pass over a graph on. Peers take turns: read the ratios.

@@ -1,4 +1,4 @@
-"""What a group convolution costs beside a plain convolution with the same number of orientation channels.
+"""Time a group convolution beside a plain convolution with the same number of orientation channels.
 
 In eval mode the transformed filters are kept, so that only F.conv2d is left to run. The layers that are
 compared take turns, because the speed of a machine drifts by more than what is to be seen: read the ratios.

@@ -1,4 +1,4 @@
-"""What a layer on O or O_h costs beside the plain convolutions that it consists of, one for each orientation.
+"""Time a layer on O or O_h beside the plain convolutions that it consists of, one for each orientation.
 
 The filters are transformed anew in every pass. Times are those of the process, in turn: read the ratios.
 

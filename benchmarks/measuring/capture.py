@@ -1,4 +1,4 @@
-"""What watching costs: a ResNet-18 on 224x224 plain, with one layer watched, with every layer's drawn reduction."""
+"""Time watching: a ResNet-18 on 224x224 plain, with one layer watched, with every layer's drawn reduction."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `check` takes of every card, in seconds of one thread, beside as many plain forwards as would take as long.
+"""Time `check` of every card, in seconds of one thread, beside as many plain forwards as would take as long.
 
 A person waits for it. Seconds are of the processor, so that another program's share of the machine does not count.
 """

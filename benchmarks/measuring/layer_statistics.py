@@ -1,4 +1,4 @@
-"""What statistics of every layer cost: beside a plain forward, inside the reductions of a capture, and in memory.
+"""Time statistics of every layer: beside a plain forward, inside the reductions of a capture, and in memory.
 
 In the window they are taken in idle time, of values that are kept anyway: a frame pays nothing for them. Measured on
 networks of the size of a ResNet-50 and of a small GPT-2, with random weights.

@@ -1,4 +1,4 @@
-"""What it costs to watch every module of a large network, and to keep all that they return beside other tools.
+"""Time watching every module of a large network, and keeping all that they return, beside other tools.
 
 Watching takes what is drawn of each (target 1.10 of the plain forward). Keeping is compared with TransformerLens'
 `run_with_cache`, nnsight's trace with everything saved and captum's LayerActivation, each on its own network (target

@@ -80,7 +80,7 @@ napari.run()
 
 
 class Run(NamedTuple):
-    """What a process took until it spoke: seconds, those of the processor, and what it said."""
+    """Cost of a process until it spoke: seconds, those of the processor, and what it said."""
 
     seconds: float
     processor: float

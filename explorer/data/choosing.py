@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from explorer.data.finding import fitted, samples
-from explorer.data.samples import Sample
 from explorer.declare.card import Card
+from explorer.declare.samples import Sample
 from explorer.declare.space import space_of_kind
 
 SMALL = 256  # places of a sample that a check takes besides the one that was asked for

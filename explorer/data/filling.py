@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from explorer.data.samples import Array
+from explorer.declare.samples import Array
 
 KINDS = "random|ramp|ones|zeros"  # in a regular expression
 

@@ -9,9 +9,9 @@ from pathlib import Path
 from types import MappingProxyType
 
 from explorer.data.parts import one_part
-from explorer.data.samples import Sample, SampleSpec
 from explorer.declare.card import Form
 from explorer.declare.registry import did_you_mean, scan, scanned
+from explorer.declare.samples import Sample, SampleSpec
 from explorer.declare.space import spaces
 from explorer.declare.telling.choices import split_asked
 from explorer.work.files.places import at_home

@@ -14,7 +14,7 @@ from explorer.data.formats.checks import file_bytes, reason, refusal
 from explorer.data.formats.texts import PLAIN, encoding_in, name_of
 from explorer.data.parts import one_part
 from explorer.data.readers import Fit, Reader, ReadError, readers
-from explorer.data.samples import Sample
+from explorer.declare.samples import Sample
 from explorer.declare.space import space_of_kind
 from explorer.declare.telling.choices import AS, Choice, unknown
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from explorer.data.samples import Sample
+from explorer.declare.samples import Sample
 from explorer.declare.space import domain_word, kinds
 from explorer.declare.telling.another_kind import another_kind
 

@@ -15,7 +15,7 @@ from explorer.data import in_process
 from explorer.data.formats.checks import refusal
 from explorer.data.reader_process.asking import apart, pool
 from explorer.data.readers import Fit, Reader, ReadError, readers
-from explorer.data.samples import Sample
+from explorer.declare.samples import Sample
 from explorer.declare.telling.choices import Choice
 
 _NOTHING: Mapping[str, str] = MappingProxyType({})

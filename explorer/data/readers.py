@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
 
-from explorer.data.samples import Sample
 from explorer.declare.registry import scan, scanned
+from explorer.declare.samples import Sample
 from explorer.declare.telling.choices import Choice
 
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from explorer.data.samples import Sample
 from explorer.declare.registry import scan, scanned
+from explorer.declare.samples import Sample
 from explorer.declare.space import domain_word
 from explorer.work.files.replacing import replacing
 

@@ -21,7 +21,7 @@ from explorer.declare.types.fields import FieldType
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from explorer.network.input.inputs import Inputs
+    from explorer.declare.inputs import Inputs
 
 
 SMEARED = 1e-2  # how much of a value may come from undetermined places; a spline's influence falls by 0.27 a pixel

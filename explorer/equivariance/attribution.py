@@ -16,8 +16,8 @@ import torch
 from torch import Tensor, nn
 from torch.utils.checkpoint import CheckpointError
 
+from explorer.declare.inputs import Given, Inputs
 from explorer.network.changing.differentiating import Plainly
-from explorer.network.input.inputs import Given, Inputs
 from explorer.network.tracing.capture import capture, differentiable, gradients_to_inputs
 from explorer.network.tracing.layers import Trace
 

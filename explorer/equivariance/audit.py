@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from explorer.declare.elements import Element
-from explorer.declare.space import inference_of
+from explorer.declare.inputs import Inputs
 from explorer.equivariance import measure
 from explorer.equivariance.attribution import Effect, attributed
 from explorer.equivariance.figures import Figures, summary
@@ -29,7 +29,7 @@ from explorer.equivariance.verdict.guilt import guilty_layers, unknown_before
 from explorer.equivariance.verdict.hints import hints
 from explorer.equivariance.verdict.outcome import LayerReport, Report, model_hash, versions
 from explorer.network.describing.statistics import first_nan, statistics
-from explorer.network.input.inputs import Inputs
+from explorer.network.space import inference_of
 from explorer.network.tracing.capture import capture
 from explorer.network.tracing.layers import Layer, NotFiniteError, Trace
 from explorer.work.progress import step

@@ -15,7 +15,7 @@ from torch import nn
 from torch.nn.parameter import is_lazy
 
 from explorer.declare.elements import Element
-from explorer.declare.space import Space, space_of
+from explorer.declare.inputs import Inputs
 from explorer.declare.symmetries import Situation, find_symmetry
 from explorer.declare.types.fields import FieldType
 from explorer.equivariance.audit import Audit
@@ -30,8 +30,9 @@ from explorer.network.changing.conduct import IN_PLACE, unmeasured
 from explorer.network.changing.precision import converted, copied
 from explorer.network.describing.statistics import exact, first_strange
 from explorer.network.input.arguments import require_call, require_module
-from explorer.network.input.inputs import Inputs
+from explorer.network.input.inputs import called
 from explorer.network.input.typed import untested
+from explorer.network.space import NetworkSpace, space_of
 from explorer.network.tracing.capture import capture
 from explorer.network.tracing.layers import LayerError, NotFiniteError, Trace
 from explorer.network.tracing.running import evaluating, undisturbed
@@ -102,7 +103,7 @@ def check_equivariance(
     if any(is_lazy(v) for v in (*model.parameters(), *model.buffers())):
         with evaluating(model), torch.no_grad():
             # lazy layers get their shapes of the data that they first meet
-            first.to(dtype=_precision(model)).run(model, clone=True)
+            called(model, first.to(dtype=_precision(model)), clone=True)
     stored = rounding.stored(model) if symmetry.filters else {}
     device = next((p.device for p in model.parameters()), torch.device("cpu"))
     notes = []
@@ -238,7 +239,7 @@ def _precision(model: nn.Module) -> torch.dtype:
     return next((p.dtype for p in model.parameters() if p.is_floating_point()), torch.float32)
 
 
-def _require_answer(model: nn.Module, given: Sequence[Inputs], traced: Trace, space: Space, began: bool) -> None:
+def _require_answer(model: nn.Module, given: Sequence[Inputs], traced: Trace, space: NetworkSpace, began: bool) -> None:
     """Raise LayerError where the answer of a network is nothing that can be compared, on any of its inputs.
 
     Args:
@@ -263,7 +264,7 @@ def _fails(model: nn.Module, given: Sequence[Inputs], dtype: torch.dtype, device
         trial = converted(copied(model), kind)
         with evaluating(trial), torch.no_grad():
             try:
-                given[0].to(device, kind).run(trial, clone=True)
+                called(trial, given[0].to(device, kind), clone=True)
             except torch.OutOfMemoryError:
                 raise
             except (Exception, SystemExit) as error:

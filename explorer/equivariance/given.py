@@ -12,11 +12,12 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from explorer.declare.space import Space, domain_word, kinds, space_of, spaces
+from explorer.declare.inputs import Inputs
+from explorer.declare.space import domain_word, kinds
 from explorer.declare.symmetries import Symmetry
 from explorer.declare.types.fields import FieldType
 from explorer.network.input.arguments import Named, named
-from explorer.network.input.inputs import Inputs
+from explorer.network.space import NetworkSpace, space_of, spaces
 from explorer.network.tracing.running import tensors_in
 
 BOUNDARIES = ("circular", "zero")
@@ -86,7 +87,7 @@ def _by_name(data: Named, symmetry: Symmetry, group: str, seed: int, model: nn.M
     raise ValueError(f"the data is {data.what}, and nothing says of which kind; make inputs: {_listed(symmetry)}")
 
 
-def _asked(symmetry: Symmetry) -> list[Space]:
+def _asked(symmetry: Symmetry) -> list[NetworkSpace]:
     """Return the spaces in the order in which they are asked: first those that the group acts on, in its own order."""
     order = list(symmetry.domains)
     return sorted(
@@ -125,7 +126,7 @@ def require_options(
         raise ValueError(f"count is a whole number from 1 on, not {count!r}")
 
 
-def _require(symmetry: Symmetry, group: str, space: Space, taken: str, shape: str = "") -> None:
+def _require(symmetry: Symmetry, group: str, space: NetworkSpace, taken: str, shape: str = "") -> None:
     """Raise ValueError, with how to give it, where the group does not act on data of this space."""
     if any(kind.name in symmetry.domains for kind in space.kinds):
         return

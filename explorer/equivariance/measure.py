@@ -15,8 +15,8 @@ import torch
 from torch import Tensor, nn
 
 from explorer.declare.elements import SMEARED, Element, NoAction
+from explorer.declare.inputs import Inputs
 from explorer.declare.types.fields import FieldType
-from explorer.network.input.inputs import Inputs
 from explorer.network.tracing.capture import feed
 from explorer.network.tracing.layers import Layer, Trace
 from explorer.work.budget import budgeted

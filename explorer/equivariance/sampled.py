@@ -8,10 +8,10 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor, nn
 
-from explorer.declare.space import inference_of
+from explorer.declare.inputs import Inputs
 from explorer.equivariance import measure
 from explorer.equivariance.trial import rounding
-from explorer.network.input.inputs import Inputs
+from explorer.network.space import inference_of
 from explorer.network.tracing.capture import Fed
 from explorer.network.tracing.layers import LayerError, Trace
 

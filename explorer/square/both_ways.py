@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from explorer.declare.elements import Element
-from explorer.network.input.inputs import Inputs
+from explorer.declare.inputs import Inputs
 from explorer.network.tracing.layers import Layer
 from explorer.square.preparing.prepare import Prepared
 from explorer.state.state import State

@@ -14,6 +14,7 @@ from explorer.equivariance.trial.vanishing import OTHER, vanishing
 from explorer.equivariance.verdict import guilt
 from explorer.equivariance.verdict.hints import hints
 from explorer.network.changing.precision import converted, copied
+from explorer.network.input.inputs import called
 from explorer.network.tracing.capture import capture
 from explorer.network.tracing.layers import Layer, LayerError
 from explorer.square.frame import Measure, Square
@@ -63,7 +64,7 @@ def _of_casts(p: Prepared) -> dict[str, float]:
     casts = rounding.Casts(p.dtype)
     with p.unrecorded(), casts:
         reseed(p.seed)
-        p.inputs.run(p.model)
+        called(p.model, p.inputs)
     return rounding.of_run(p.trace, casts.lowest or p.dtype)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from explorer.declare.elements import Step, Transform, transforms
@@ -25,7 +27,8 @@ def random_steps(
     """
     if domain not in kinds():
         return ()
-    return space_of_kind(domain).random_steps(rng, size, domain, exact, state) or any_step(rng, domain, max(size))
+    chosen = state.steps if state is not None else ()
+    return space_of_kind(domain).random_steps(rng, size, domain, exact, chosen) or any_step(rng, domain, max(size))
 
 
 def any_step(rng: np.random.Generator, domain: str, places: int) -> tuple[Step, ...]:
@@ -52,7 +55,7 @@ def any_step(rng: np.random.Generator, domain: str, places: int) -> tuple[Step, 
     return ()
 
 
-def kept(transform: Transform, state: State | None) -> tuple[float, ...]:
-    """Return the values of a transform in a state, else its defaults."""
-    step = state.step(transform.name) if state is not None else None
+def kept(transform: Transform, chosen: Sequence[Step]) -> tuple[float, ...]:
+    """Return the values of a transform among chosen steps, else its defaults."""
+    step = next((step for step in reversed(chosen) if step.name == transform.name), None)
     return step.values if step is not None else transform.defaults

@@ -13,7 +13,8 @@ from PySide6.QtGui import QFontMetricsF
 from PySide6.QtWidgets import QWidget
 
 from explorer.declare.params import Param
-from explorer.square.drawing.answer import Answer, answer_of, values_of
+from explorer.square.drawing.answer import Answer, values_of
+from explorer.square.drawing.asked_answer import answer_of
 from explorer.square.frame import Square
 from widgets.base.look import theme
 from widgets.base.text.words import figure

@@ -19,14 +19,15 @@ from explorer.app.command.comparing import Comparing
 from explorer.app.command.report import capture_report
 from explorer.app.command.writing import save_tensors
 from explorer.data.finding import base_of, find_sample, first_taking, fitted, samples
-from explorer.data.samples import Sample
 from explorer.declare.card import Card, ModelInfo
 from explorer.declare.elements import Step, chain_element, parse_chain, transforms
-from explorer.declare.space import kinds, space_of, space_of_kind, spaces
+from explorer.declare.inputs import Inputs
+from explorer.declare.samples import Sample
+from explorer.declare.space import kinds
 from explorer.declare.states.model_name import PARTLY, WEIGHTS_MARK, split_name
 from explorer.declare.telling.asking import Declared
 from explorer.network.changing.precision import copied
-from explorer.network.input.inputs import Inputs, inputs_from
+from explorer.network.input.inputs import inputs_from
 from explorer.network.opening.files.trust import Trust
 from explorer.network.opening.loading import card_source, find_card, load_model, model_info
 from explorer.network.opening.refusals import ModelError
@@ -41,9 +42,10 @@ from explorer.square.frame import Frame, Moved, OrbitCurve, Outline, Square
 from explorer.square.judging import judged
 from explorer.square.preparing.intervening import Interventions, changes, intervene
 from explorer.square.preparing.prepare import DTYPES, Prepared, prepare
+from explorer.square.space import space_of, space_of_kind, spaces
 from explorer.state.catalogue import Busy, Catalogue, SampleInfo
 from explorer.state.state import State
-from explorer.work.budget import Shared, Table, held_bytes
+from explorer.work.budget import Shared, Table, held_bytes, results
 from explorer.work.files.stamps import stamp
 from explorer.work.progress import Cancelled
 
@@ -416,6 +418,7 @@ class LocalEngine:
         self._models.clear()
         self._samples.clear()
         self._answers = self._shown = None
+        results.forget()  # of its networks and samples for the most part
         if torch.cuda.is_available():
             torch.cuda.empty_cache()
 

@@ -18,9 +18,10 @@ from explorer.data.formats.checks import reason
 from explorer.data.formats.texts import beginning
 from explorer.data.opening import ambiguous, choices_of, readings
 from explorer.data.readers import Fit, Reader, ReadError
-from explorer.data.samples import Sample
-from explorer.declare.space import domain_word, kinds, same_space, space_of_kind
+from explorer.declare.samples import Sample
+from explorer.declare.space import domain_word, kinds, same_space
 from explorer.declare.telling.choices import AS, Choice, split_asked, with_asked
+from explorer.square.space import space_of_kind
 from explorer.state.state import State
 from explorer.work.files.places import at_home
 

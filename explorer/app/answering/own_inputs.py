@@ -13,11 +13,12 @@ from torch import Tensor, nn
 from explorer.app.thread.failures import sentence
 from explorer.data.finding import find_sample, fitted
 from explorer.declare.card import Form
-from explorer.declare.space import kinds, space_of_kind
+from explorer.declare.inputs import Inputs
+from explorer.declare.space import kinds
 from explorer.declare.states.model_name import beside, split_call, split_input, split_name, with_input
 from explorer.declare.telling.asking import Declared, Question, parse_declared
 from explorer.network.input.declared import Taken, remember_input, remembered_inputs, taken
-from explorer.network.input.inputs import Inputs, inputs_from
+from explorer.network.input.inputs import called, inputs_from
 from explorer.network.input.recognise import Recognised
 from explorer.network.input.ways import meant
 from explorer.network.opening.files.trust import Trust
@@ -25,6 +26,7 @@ from explorer.network.opening.helpers import place_of
 from explorer.network.opening.loading import find_card, found_in, load_model, recognised
 from explorer.network.opening.refusals import ModelError
 from explorer.network.tracing.running import evaluating, tensors_in
+from explorer.square.space import space_of_kind
 from explorer.work.files.places import at_home
 
 NO_REASON = "nothing says otherwise"
@@ -170,7 +172,7 @@ def _run(model: nn.Module, sample: str, form: Form) -> tuple[Inputs, list[Tensor
     data = fitted(find_sample(sample, 0), form)
     inputs = inputs_from(data, form, torch.device("cpu"), _precision(model))
     with torch.inference_mode(), evaluating(model):
-        return inputs, list(tensors_in(inputs.run(model, clone=True))), data.title
+        return inputs, list(tensors_in(called(model, inputs, clone=True))), data.title
 
 
 def tried(name: str, said: Declared, trust: bool | Trust) -> str:

@@ -15,18 +15,20 @@ from explorer.app.command.input_trial import settled, text_of
 from explorer.app.command.rival_layouts import agreed, other_readings
 from explorer.data.choosing import several
 from explorer.data.finding import find_sample
-from explorer.data.samples import Sample
 from explorer.declare.card import Card
-from explorer.declare.space import domain_word, kinds, space_of, space_of_kind
+from explorer.declare.inputs import Inputs
+from explorer.declare.samples import Sample
+from explorer.declare.space import domain_word, kinds
 from explorer.declare.symmetries import Situation, find_symmetry, symmetries
 from explorer.declare.telling.summaries import Law
 from explorer.equivariance.check import check_equivariance, common_step, unrepeated
 from explorer.equivariance.verdict.laws import laws
 from explorer.equivariance.verdict.outcome import Report
-from explorer.network.input.inputs import Inputs, inputs_from
+from explorer.network.input.inputs import called, inputs_from
 from explorer.network.tracing.capture import capture
 from explorer.network.tracing.layers import LayerError
 from explorer.square.preparing.prepare import DTYPES, Prepared
+from explorer.square.space import space_of, space_of_kind
 from explorer.state.state import State
 
 
@@ -149,7 +151,7 @@ def _in_steps(given: list[Inputs], p: Prepared, groups: Sequence[str], boundary:
     found = [space.in_steps(x, step) for x in given]
     with torch.no_grad():
         try:
-            found[0].run(p.model, clone=True)
+            called(p.model, found[0], clone=True)
         except torch.OutOfMemoryError:
             raise
         except Exception:  # it takes this size and no other
@@ -184,7 +186,7 @@ def _takes_several(p: Prepared, batch: Inputs) -> bool:
     """Say whether a network takes a batch; a program may be written for one sample."""
     with torch.no_grad():
         try:
-            batch.run(p.model, clone=True)
+            called(p.model, batch, clone=True)
         except torch.OutOfMemoryError:
             raise
         except Exception:  # on one sample it has run: what is wrong is the number of them

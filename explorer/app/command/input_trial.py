@@ -11,7 +11,6 @@ import torch
 from torch import nn
 
 from explorer.declare.card import Card, Form
-from explorer.declare.space import Space, space_of_kind
 from explorer.declare.states.model_name import beside, code_of, split_call, split_input, split_name, with_input
 from explorer.declare.symmetries import Symmetry, find_symmetry
 from explorer.declare.telling.asking import Declared
@@ -19,6 +18,7 @@ from explorer.network.input.declared import Taken
 from explorer.network.opening.refusals import ModelError, Unknown
 from explorer.network.tracing.layers import LayerError
 from explorer.square.preparing.prepare import Prepared
+from explorer.square.space import Space, space_of_kind
 from explorer.state.state import State
 
 _SAID = re.compile(r"^\s*(?:INPUT|input)_[A-Za-z]+\s*(?::[^=\n]+)?=", re.MULTILINE)  # in a file, of what it takes

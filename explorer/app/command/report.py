@@ -9,9 +9,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from explorer.data.samples import Sample
 from explorer.declare.elements import chain_element, chain_text, transforms
 from explorer.declare.registry import did_you_mean
+from explorer.declare.samples import Sample
 from explorer.declare.space import domain_word
 from explorer.equivariance.trial.inert import remembered
 from explorer.equivariance.verdict.outcome import model_hash, versions

@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from explorer.app.command.input_trial import Networks, says_nothing, text_of
-from explorer.declare.space import space_of_kind
 from explorer.declare.states.model_name import split_input, with_input
 from explorer.declare.symmetries import find_symmetry
 from explorer.equivariance.verdict.outcome import Report
 from explorer.network.tracing.layers import LayerError
+from explorer.square.space import space_of_kind
 from explorer.state.state import State
 
 

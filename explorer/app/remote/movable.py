@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from explorer.declare.types.fields import FieldType
 
 if TYPE_CHECKING:
-    from explorer.network.input.inputs import Inputs
+    from explorer.declare.inputs import Inputs
     from explorer.square.frame import Array
     from explorer.square.preparing.prepare import Prepared
     from explorer.state.state import State
@@ -49,7 +49,7 @@ def movable_from(found: Sent) -> Movable:
     """Return the inputs that were sent."""
     import torch
 
-    from explorer.network.input.inputs import Inputs
+    from explorer.declare.inputs import Inputs
 
     values, fields, names, aside, field = found
     tensors = tuple(torch.from_numpy(np.array(value)) for value in values)

@@ -10,10 +10,10 @@ import torch
 from torch import Tensor, nn
 
 from explorer.declare.elements import Element
+from explorer.declare.inputs import Inputs
 from explorer.declare.registry import scan, scanned
 from explorer.equivariance import measure
 from explorer.network.changing.interventions.hooks import Change
-from explorer.network.input.inputs import Inputs
 from explorer.network.tracing.capture import capture
 from explorer.network.tracing.layers import Layer, Trace
 

@@ -16,9 +16,9 @@ import torch
 from torch import Tensor, nn
 
 from explorer.declare.elements import Element, NoAction
-from explorer.declare.space import inference_of
+from explorer.declare.inputs import Inputs
 from explorer.declare.types.fields import Acting, FieldType, Representation, Scalar
-from explorer.network.input.inputs import Inputs
+from explorer.network.space import inference_of
 from explorer.network.tracing.capture import Fed, feed
 from explorer.network.tracing.layers import Layer, LayerError, Trace
 

@@ -9,9 +9,9 @@ from typing import Protocol
 import torch
 from torch import Tensor, nn
 
+from explorer.declare.inputs import Inputs
 from explorer.equivariance.trial.vanishing import OTHER, vanishing
 from explorer.network.changing.precision import converted, copied
-from explorer.network.input.inputs import Inputs
 from explorer.network.tracing.capture import capture
 from explorer.network.tracing.layers import LayerError, Trace
 from explorer.work.progress import Cancelled

@@ -5,9 +5,9 @@ from __future__ import annotations
 import torch
 
 from explorer.declare.elements import Element
+from explorer.declare.inputs import Inputs
 from explorer.equivariance.measure import unmoved
 from explorer.equivariance.trial.remembered import Remembered
-from explorer.network.input.inputs import Inputs
 
 
 def inert(element: Element, inputs: Inputs, moved: Inputs) -> bool:

@@ -14,10 +14,10 @@ import torch
 from torch import Tensor, nn
 
 from explorer.declare.elements import Element, NoAction
-from explorer.declare.space import inference_of
+from explorer.declare.inputs import Inputs
 from explorer.declare.types.fields import FieldType, Scalar
 from explorer.equivariance import measure
-from explorer.network.input.inputs import Inputs
+from explorer.network.space import inference_of
 from explorer.network.tracing.layers import Layer, LayerError, Trace
 
 _EXACT = 1e-9  # relative, in double precision

@@ -11,7 +11,7 @@ from explorer.declare.elements import Element
 from explorer.declare.types.fields import FieldType
 
 if TYPE_CHECKING:
-    from explorer.network.input.inputs import Inputs
+    from explorer.declare.inputs import Inputs
 
 REMEMBERED = 16  # moved tensors; skip connections reach back a few layers
 

@@ -14,8 +14,8 @@ import torch
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
+from explorer.declare.inputs import Inputs
 from explorer.equivariance import measure
-from explorer.network.input.inputs import Inputs
 from explorer.network.tracing.layers import Trace
 
 LEAST = (

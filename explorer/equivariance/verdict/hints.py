@@ -7,8 +7,8 @@ from typing import Any
 import torch
 from torch import nn
 
-from explorer.declare.space import spaces
 from explorer.declare.types.fields import Scalar
+from explorer.network.space import spaces
 from explorer.network.tracing.layers import Layer, Trace
 
 NORMS_AND_DROPOUT = (nn.modules.batchnorm._BatchNorm, nn.modules.dropout._DropoutNd)

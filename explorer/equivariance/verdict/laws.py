@@ -8,12 +8,12 @@ from typing import Any
 import torch
 from torch import nn
 
-from explorer.declare.space import space_of
+from explorer.declare.inputs import Inputs
 from explorer.declare.symmetries import symmetries
 from explorer.declare.telling.summaries import Law
 from explorer.equivariance.check import check_equivariance
 from explorer.equivariance.verdict.outcome import LayerReport, Report
-from explorer.network.input.inputs import Inputs
+from explorer.network.space import space_of
 from explorer.network.tracing.layers import LayerError
 
 COUNT = 4  # elements of a group that has endless ones

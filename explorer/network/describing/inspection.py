@@ -14,12 +14,13 @@ import torch
 from torch import Tensor, nn
 from torch.utils._pytree import tree_leaves, tree_map
 
+from explorer.declare.inputs import Inputs
 from explorer.declare.registry import did_you_mean
-from explorer.declare.space import spaces
 from explorer.declare.types.fields import FieldType
 from explorer.network.changing.precision import copied
 from explorer.network.input.arguments import named, require_module
-from explorer.network.input.inputs import Inputs
+from explorer.network.input.inputs import called
+from explorer.network.space import spaces
 from explorer.network.tracing.layers import Layer, LayerError, layer_error
 from explorer.network.tracing.running import all_tensors_in, evaluating, tensors_in, undisturbed
 from explorer.network.tracing.trace import trace
@@ -248,7 +249,7 @@ def _own(value: Any, device: torch.device) -> Any:
 def _call(model: nn.Module, inputs: Sequence[Any], arguments: Mapping[str, Any]) -> None:
     if len(inputs) == 1 and not arguments:
         if isinstance(inputs[0], Inputs):
-            inputs[0].run(model)
+            called(model, inputs[0])
             return
         if not isinstance(inputs[0], Tensor | list | tuple) and (found := named(inputs[0], model)) is not None:
             found.call(model, tuple(found.tensors), tuple(found.tensors.values()))

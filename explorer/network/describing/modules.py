@@ -11,8 +11,9 @@ import torch
 from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from explorer.declare.inputs import Inputs
 from explorer.declare.telling.summaries import ModuleInfo
-from explorer.network.input.inputs import Inputs
+from explorer.network.input.inputs import called
 from explorer.network.tracing.layers import Layer
 from explorer.network.tracing.running import evaluating
 
@@ -130,7 +131,7 @@ def flops(model: nn.Module, inputs: Inputs) -> dict[str, int]:
             for backend in (torch.backends.mkldnn, torch.backends.cudnn) if recurrent else ():
                 apart.enter_context(backend.flags(enabled=False))
             with evaluating(model), torch.no_grad(), _Counter(add):
-                inputs.run(model, clone=True)
+                called(model, inputs, clone=True)
     finally:
         torch.backends.mha.set_fastpath_enabled(fast)
         for handle in handles:

@@ -9,12 +9,13 @@ from dataclasses import replace
 import torch
 from torch import Tensor, nn
 
-from explorer.declare.space import Inference, Known
+from explorer.declare.inputs import Inputs
 from explorer.declare.types.fields import FieldType
 from explorer.network.inner.tiled import Tiled, rows_looked_at
 from explorer.network.inner.value import Inner
 from explorer.network.inner.watching import watching
-from explorer.network.input.inputs import Inputs
+from explorer.network.input.inputs import called
+from explorer.network.space import Inference, Known
 from explorer.network.tracing.layers import Layer
 from explorer.network.tracing.running import tried
 
@@ -81,7 +82,7 @@ def constant_masks(
         seen: dict[str, tuple[Tensor, ...]] = {}
         with watching(model, lambda n, v: seen.update({n: v.masks})):
             torch.manual_seed(0)
-            inference.another(inputs, 1).run(model, clone=True)
+            called(model, inference.another(inputs, 1), clone=True)
         return seen
 
     if (seen := tried(model, trial)) is None:

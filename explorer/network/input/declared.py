@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from explorer.declare.card import Form
-from explorer.declare.space import Space, kinds, space_of_kind, spaces
+from explorer.declare.space import kinds
 from explorer.declare.states.model_name import beside
 from explorer.declare.telling.asking import Declared, declared_from
 from explorer.network.input.recognise import Recognised
+from explorer.network.space import NetworkSpace, space_of_kind, spaces
 from explorer.work.files.replacing import write_whole
 
 VERSION = 1
@@ -22,7 +23,7 @@ LARGEST = 2**20  # bytes
 class Taken:
     """The input that a network takes, and where that is known from: {name of an attribute: reason}."""
 
-    space: Space
+    space: NetworkSpace
     kind: str
     form: Form
     why: dict[str, str]

@@ -26,7 +26,6 @@ from torch import nn
 
 from explorer.declare.card import Card, Form, ModelInfo
 from explorer.declare.registry import did_you_mean
-from explorer.declare.space import space_of_kind, spaces
 from explorer.declare.states.model_name import (
     PARTLY,
     WEIGHTS_MARK,
@@ -50,6 +49,7 @@ from explorer.network.opening.making import maker
 from explorer.network.opening.refusals import ModelError, Unknown, Untrusted
 from explorer.network.opening.stored_weights import WEIGHTS, load_weights
 from explorer.network.opening.way import ways
+from explorer.network.space import space_of_kind, spaces
 from explorer.network.tracing.layers import named_error
 from explorer.work.files.places import at_home
 

@@ -15,10 +15,11 @@ from torch import Tensor, nn
 from torch.utils._pytree import tree_flatten, tree_unflatten
 from torch.utils.hooks import RemovableHandle
 
+from explorer.declare.inputs import Given, Inputs
 from explorer.network.changing.interventions.hooks import standing_for
 from explorer.network.inner.value import Inner
 from explorer.network.inner.watching import watching
-from explorer.network.input.inputs import Given, Inputs
+from explorer.network.input.inputs import called
 from explorer.network.input.typed import enrol
 from explorer.network.tracing.layers import FORWARD, OUTPUT, LayerError, Trace, layer_error, named_error
 from explorer.network.tracing.running import attended, no_tensor, tensors_in
@@ -125,7 +126,7 @@ def capture(
         handles.append(_Hook(after, [m._forward_hooks for m in watched]))
         try:
             with watching(model, arisen) if inner else nullcontext() as finish:
-                result = x.run(model, clone) if isinstance(x, Inputs) else model(x.clone() if clone else x)
+                result = called(model, x, clone) if isinstance(x, Inputs) else model(x.clone() if clone else x)
                 if finish is not None:
                     finish()
         except _Enough:

@@ -10,8 +10,8 @@ from functools import cache, partial
 import torch
 from torch import Tensor, nn
 
-from explorer.declare.space import Inference
-from explorer.network.input.inputs import Inputs
+from explorer.declare.inputs import Inputs
+from explorer.network.space import Inference
 from explorer.network.tracing.capture import capture, reducing
 from explorer.network.tracing.layers import Layer
 from explorer.network.tracing.running import tried

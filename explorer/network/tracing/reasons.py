@@ -8,9 +8,9 @@ from typing import Any
 from torch import Tensor, nn
 from torch.utils._pytree import tree_leaves
 
-from explorer.declare.space import Known
 from explorer.declare.types.fields import FieldType
 from explorer.network.input import typed
+from explorer.network.space import Known
 
 CORRECTED = "corrected by hand"
 DECLARED = "declared by the module"

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from explorer.declare.space import Inference
-from explorer.network.input.inputs import Inputs
+from explorer.declare.inputs import Inputs
+from explorer.network.space import Inference
 from explorer.network.tracing.capture import capture
 from explorer.network.tracing.layers import Layer
 from explorer.network.tracing.running import tried

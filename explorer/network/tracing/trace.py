@@ -17,15 +17,16 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from explorer.declare.space import Inference, Known, inference_of
+from explorer.declare.inputs import Given, Inputs, inputs_of
 from explorer.declare.types.field_text import parse_field
 from explorer.declare.types.fields import FieldType
 from explorer.network.changing.conduct import Unusual, left_out, overwritten, require_usual, writes
 from explorer.network.inner.tracing import constant_masks, described, settled
 from explorer.network.inner.value import Inner
 from explorer.network.inner.watching import watching
-from explorer.network.input.inputs import Given, Inputs, inputs_of
+from explorer.network.input.inputs import called
 from explorer.network.input.typed import irreps_text, type_of
+from explorer.network.space import Inference, Known, inference_of
 from explorer.network.tracing import reasons
 from explorer.network.tracing.capture import Fed
 from explorer.network.tracing.layers import FORWARD, OUTPUT, Layer, LayerError, Run, Trace, layer_error
@@ -91,7 +92,7 @@ def traced_run(
         with torch.no_grad():
             try:
                 with nullcontext() if declared else watching(model, recorder.arisen) as finish:
-                    result = inputs.run(model)
+                    result = called(model, inputs)
                     if finish is not None:
                         finish()
             except (_Unfit, Unusual, Cancelled, KeyboardInterrupt, torch.OutOfMemoryError):

@@ -13,12 +13,13 @@ import torch
 from torch import Tensor, nn
 from torch.nn.parameter import is_lazy
 
-from explorer.declare.space import Inference
+from explorer.declare.inputs import Inputs
 from explorer.declare.types.fields import FieldType, Scalar
 from explorer.network.inner.value import Inner
 from explorer.network.inner.watching import watching
-from explorer.network.input.inputs import Inputs
+from explorer.network.input.inputs import called
 from explorer.network.input.typed import declares
+from explorer.network.space import Inference
 from explorer.network.tracing.running import evaluating, first_tensor, measured, tensors_in, tensors_of
 
 _DRAWS = 3
@@ -219,7 +220,7 @@ def sizes(model: nn.Module, names: Mapping[nn.Module, str], inputs: Inputs, infe
             return {}
         handles = [m.register_forward_hook(leave, with_kwargs=True) for m in names]
         with evaluating(model), torch.no_grad(), redirect_stderr(io.StringIO()), watching(model, arisen) as finish:
-            other.run(model, clone=True)
+            called(model, other, clone=True)
             finish()
     except torch.OutOfMemoryError:
         raise

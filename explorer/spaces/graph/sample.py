@@ -7,7 +7,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.data.samples import Array, Sample, Signal
+from explorer.declare.samples import Array, Sample, Signal
 from explorer.declare.types.fields import FieldType
 from explorer.spaces.graph.fields import EDGE_INDEX, EDGE_INPUT, NODE_INPUT, Nodes
 

@@ -6,12 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
-from explorer.declare.space import Domains, Inference, Kind, Representations, Scene, Space
+from explorer.declare.space import Domains, Kind, Representations, Scene
 from explorer.declare.telling.asking import Declared, Question
 from explorer.declare.types.written import Written, bare
 from explorer.network.input.ways import QUESTIONS
+from explorer.network.space import Inference
 from explorer.spaces.graph.fields import Edges, Graphs, NodeIndex, Nodes, Pairwise, numbered
 from explorer.spaces.graph.network.form import AXES, DRAWN, FEATURES, SIGNALS, GraphInput
+from explorer.square.space import Space
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,10 +21,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from torch import Tensor, nn
 
-    from explorer.data.samples import Sample
     from explorer.declare.card import Form
     from explorer.declare.elements import Step
-    from explorer.network.input.inputs import Inputs
+    from explorer.declare.inputs import Inputs
+    from explorer.declare.samples import Sample
     from explorer.network.input.recognise import Recognised
     from explorer.square.both_ways import BothWays
     from explorer.square.drawing.answer import Answer
@@ -190,7 +192,7 @@ class GraphSpace(Space):
         return settled(inputs, model)
 
     def random_steps(
-        self, rng: np.random.Generator, size: tuple[int, int], kind: str, exact: bool, state: State | None
+        self, rng: np.random.Generator, size: tuple[int, int], kind: str, exact: bool, chosen: Sequence[Step]
     ) -> tuple[Step, ...]:
         from explorer.declare.elements import Step
 

@@ -6,7 +6,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from explorer.data.samples import Array, Sample, Signal
+from explorer.declare.samples import Array, Sample, Signal
 from explorer.declare.types.fields import Scalar
 from explorer.spaces.grid.fields import grid
 

@@ -6,11 +6,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from explorer.declare.space import Domains, Inference, Kind, Scene, Space
+from explorer.declare.space import Domains, Kind, Scene
 from explorer.declare.telling.asking import Declared, Question
 from explorer.declare.types.fields import Scalar
+from explorer.network.space import Inference
 from explorer.spaces.grid.fields import grid, parse_grid, parse_pixels, parse_token_pairs, parse_tokens
 from explorer.spaces.grid.network.form import InputSpec
+from explorer.square.space import Space
 
 if TYPE_CHECKING:
     import numpy as np
@@ -18,14 +20,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from torch import Tensor, nn
 
-    from explorer.data.samples import Sample
     from explorer.declare.card import Card, Form
     from explorer.declare.elements import Step
-    from explorer.network.input.inputs import Inputs
+    from explorer.declare.inputs import Inputs
+    from explorer.declare.samples import Sample
     from explorer.network.input.recognise import Recognised
     from explorer.network.tracing.layers import Trace
     from explorer.square.both_ways import BothWays
-    from explorer.state.state import State
 
 
 SIDE = 29  # of images of any size that are made where a network takes several
@@ -166,7 +167,7 @@ class GridSpace(Space):
     def given(self, data: Tensor | Sequence[object], seed: int) -> Inputs:
         from torch import Tensor
 
-        from explorer.network.input.inputs import Inputs
+        from explorer.declare.inputs import Inputs
         from explorer.spaces.grid.network.stimulus import stimulus
 
         if not isinstance(data, Tensor) and data and all(isinstance(v, Tensor) for v in data):
@@ -195,11 +196,11 @@ class GridSpace(Space):
         return {along: lie_derivative(model, inputs.x, trace, inputs.field, along) for along in ("right", "rotation")}
 
     def random_steps(
-        self, rng: np.random.Generator, size: tuple[int, int], kind: str, exact: bool, state: State | None
+        self, rng: np.random.Generator, size: tuple[int, int], kind: str, exact: bool, chosen: Sequence[Step]
     ) -> tuple[Step, ...]:
         from explorer.spaces.grid.elements.random_element import random_motion
 
-        return random_motion(rng, size, exact, state)
+        return random_motion(rng, size, exact, chosen)
 
     def part(self, one: BothWays) -> object | None:
         from explorer.spaces.grid.analysis.dense_chain import dense_chain

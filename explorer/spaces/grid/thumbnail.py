@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from explorer.data.samples import Sample
+from explorer.declare.samples import Sample
 
 
 def image_thumbnail(sample: Sample, side: int = 48) -> NDArray[np.uint8]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
-from explorer.declare.space import Domains, Inference, Kind, Representations, Scene, Space
+from explorer.declare.space import Domains, Kind, Representations, Scene
 from explorer.declare.telling.asking import Question
 from explorer.declare.types.written import Written, bare
+from explorer.network.space import Inference
 from explorer.spaces.graph.fields import numbered
 from explorer.spaces.mesh.fields import (
     Ambient,
@@ -21,16 +22,17 @@ from explorer.spaces.mesh.fields import (
     Vertices,
 )
 from explorer.spaces.mesh.network.form import FEATURES, GAUGES, MESH_SIGNALS, MeshInput
+from explorer.square.space import Space
 
 if TYPE_CHECKING:
     import numpy as np
     import torch
     from numpy.typing import NDArray
 
-    from explorer.data.samples import Sample
     from explorer.declare.card import Form
     from explorer.declare.elements import Step
-    from explorer.network.input.inputs import Inputs
+    from explorer.declare.inputs import Inputs
+    from explorer.declare.samples import Sample
     from explorer.network.input.recognise import Recognised
     from explorer.square.both_ways import BothWays
     from explorer.square.frame import Square
@@ -121,13 +123,13 @@ class MeshSpace(Space):
         return MeshInference(inputs)
 
     def random_steps(
-        self, rng: np.random.Generator, size: tuple[int, int], kind: str, exact: bool, state: State | None
+        self, rng: np.random.Generator, size: tuple[int, int], kind: str, exact: bool, chosen: Sequence[Step]
     ) -> tuple[Step, ...]:
         from explorer.declare.elements import Step, transforms
         from explorer.state.random_element import kept
 
         # multiples of what was chosen, for a field of C_n; else any angle
-        rest = kept(transforms()["random-gauge"], state)[1:]
+        rest = kept(transforms()["random-gauge"], chosen)[1:]
         return (Step("random-gauge", (float(rng.integers(1, 10_000)), *rest)),)
 
     def part(self, one: BothWays) -> object | None:

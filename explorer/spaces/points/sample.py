@@ -7,7 +7,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.data.samples import Sample, Signal
+from explorer.declare.samples import Sample, Signal
 from explorer.spaces.graph.chemistry.atoms import SYMBOLS, numbered
 from explorer.spaces.points.fields import PARTICLE, PARTICLE_INPUT, POSITION, VECTOR
 

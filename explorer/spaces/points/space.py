@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from explorer.declare.space import Domains, Inference, Kind, Representations, Scene, Space
+from explorer.declare.space import Domains, Kind, Representations, Scene
 from explorer.declare.telling.asking import Declared, Question
 from explorer.declare.types.written import Written
 from explorer.network.input.ways import QUESTIONS
+from explorer.network.space import Inference
 from explorer.spaces.graph.fields import numbered
 from explorer.spaces.points.fields import TERM, Coordinates, Particles, irreps
 from explorer.spaces.points.network.form import AXES, EDGES, FEATURES, SIGNALS, PointsInput
+from explorer.square.space import Space
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -20,15 +22,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from torch import Tensor, nn
 
-    from explorer.data.samples import Sample
     from explorer.declare.card import Form
     from explorer.declare.elements import Step
-    from explorer.network.input.inputs import Inputs
+    from explorer.declare.inputs import Inputs
+    from explorer.declare.samples import Sample
     from explorer.network.input.recognise import Recognised
     from explorer.square.both_ways import BothWays
     from explorer.square.drawing.answer import Answer
     from explorer.square.frame import Square
-    from explorer.state.state import State
 
 
 class PointsSpace(Space):
@@ -153,7 +154,7 @@ class PointsSpace(Space):
         return PointsInference(inputs)
 
     def random_steps(
-        self, rng: np.random.Generator, size: tuple[int, int], kind: str, exact: bool, state: State | None
+        self, rng: np.random.Generator, size: tuple[int, int], kind: str, exact: bool, chosen: Sequence[Step]
     ) -> tuple[Step, ...]:
         import numpy as np
 

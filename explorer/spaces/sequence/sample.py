@@ -7,7 +7,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.data.samples import Array, Sample, Signal
+from explorer.declare.samples import Array, Sample, Signal
 from explorer.spaces.sequence.fields import STEP, STEP_INPUT
 
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from explorer.declare.space import Domains, Inference, Kind, Representations, Scene, Space
+from explorer.declare.space import Domains, Kind, Representations, Scene
 from explorer.declare.telling.asking import Declared, Question
 from explorer.declare.types.written import Written
+from explorer.network.space import Inference
 from explorer.spaces.sequence.fields import Steps, Strands, parse_steps
 from explorer.spaces.sequence.network.form import KINDS, LAYOUTS, SequenceInput
+from explorer.square.space import Space
 
 if TYPE_CHECKING:
     import numpy as np
@@ -17,10 +19,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from torch import Tensor, nn
 
-    from explorer.data.samples import Sample
     from explorer.declare.card import Form
     from explorer.declare.elements import Step
-    from explorer.network.input.inputs import Inputs
+    from explorer.declare.inputs import Inputs
+    from explorer.declare.samples import Sample
     from explorer.network.input.recognise import Recognised
     from explorer.network.tracing.layers import Layer
     from explorer.square.both_ways import BothWays
@@ -215,8 +217,8 @@ class SequenceSpace(Space):
         return found[1]
 
     def named(self, tensors: Mapping[str, Tensor]) -> tuple[tuple[str, ...], Inputs] | None:
+        from explorer.declare.inputs import Inputs
         from explorer.declare.types.fields import FieldType
-        from explorer.network.input.inputs import Inputs
         from explorer.spaces.sequence.network.several import named_sequences
 
         if (real := named_sequences(tensors)) is not None:
@@ -247,12 +249,12 @@ class SequenceSpace(Space):
         return memory(module, name) if group == "shift" else []
 
     def random_steps(
-        self, rng: np.random.Generator, size: tuple[int, int], kind: str, exact: bool, state: State | None
+        self, rng: np.random.Generator, size: tuple[int, int], kind: str, exact: bool, chosen: Sequence[Step]
     ) -> tuple[Step, ...]:
         from explorer.declare.elements import Step, transforms
         from explorer.state.random_element import kept
 
-        rest = kept(transforms()["shift"], state)[1:]
+        rest = kept(transforms()["shift"], chosen)[1:]
         return (Step("shift", (float(rng.integers(1, max(2, size[0] // 2))), *rest)),)
 
     def look_at(self, p: Prepared) -> None:

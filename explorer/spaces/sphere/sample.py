@@ -6,7 +6,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from explorer.data.samples import Array, Sample, Signal
+from explorer.declare.samples import Array, Sample, Signal
 from explorer.spaces.sphere.fields import signal
 
 

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from explorer.declare.space import Domains, Inference, Kind, Scene, Space
+from explorer.declare.space import Domains, Kind, Scene
 from explorer.declare.telling.asking import Question
+from explorer.network.space import Inference
 from explorer.spaces.sphere.fields import parse_harmonic, parse_rotation
 from explorer.spaces.sphere.network.form import SphereInput
+from explorer.square.space import Space
 
 if TYPE_CHECKING:
     import numpy as np
     import torch
     from numpy.typing import NDArray
 
-    from explorer.data.samples import Sample
     from explorer.declare.card import Card, Form
     from explorer.declare.elements import Step
-    from explorer.network.input.inputs import Inputs
+    from explorer.declare.inputs import Inputs
+    from explorer.declare.samples import Sample
     from explorer.network.input.recognise import Recognised
     from explorer.square.both_ways import BothWays
-    from explorer.state.state import State
 
 
 class SphereSpace(Space):
@@ -89,7 +91,7 @@ class SphereSpace(Space):
         return SphereInference(inputs)
 
     def random_steps(
-        self, rng: np.random.Generator, size: tuple[int, int], kind: str, exact: bool, state: State | None
+        self, rng: np.random.Generator, size: tuple[int, int], kind: str, exact: bool, chosen: Sequence[Step]
     ) -> tuple[Step, ...]:
         from explorer.declare.elements import Step
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from explorer.declare.space import Domains, Inference, Kind, Representations, Scene, Space
+from explorer.declare.space import Domains, Kind, Representations, Scene
 from explorer.declare.telling.asking import Question
+from explorer.network.space import Inference
 from explorer.spaces.volume.fields import REPRESENTATIONS, VOLUME, parse_voxels
 from explorer.spaces.volume.network.form import VolumeInput
+from explorer.square.space import Space
 
 if TYPE_CHECKING:
     import numpy as np
@@ -16,10 +18,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from torch import Tensor, nn
 
-    from explorer.data.samples import Sample
     from explorer.declare.card import Card, Form
     from explorer.declare.elements import Step
-    from explorer.network.input.inputs import Inputs
+    from explorer.declare.inputs import Inputs
+    from explorer.declare.samples import Sample
     from explorer.network.input.recognise import Recognised
     from explorer.network.tracing.layers import Layer
     from explorer.square.both_ways import BothWays
@@ -117,7 +119,7 @@ class VolumeSpace(Space):
     def given(self, data: Tensor | Sequence[object], seed: int) -> Inputs:
         from torch import Tensor
 
-        from explorer.network.input.inputs import Inputs
+        from explorer.declare.inputs import Inputs
         from explorer.spaces.volume.network.stimulus import noise
 
         x = data if isinstance(data, Tensor) else noise([int(str(n)) for n in data], seed)
@@ -139,7 +141,7 @@ class VolumeSpace(Space):
         return hints(module, layer, name, group)
 
     def random_steps(
-        self, rng: np.random.Generator, size: tuple[int, int], kind: str, exact: bool, state: State | None
+        self, rng: np.random.Generator, size: tuple[int, int], kind: str, exact: bool, chosen: Sequence[Step]
     ) -> tuple[Step, ...]:
         from explorer.declare.elements import Step
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from explorer.declare.space import space_of
 from explorer.square.analyses.latent.making import refine_latent
 from explorer.square.analyses.saliency import saliency
 from explorer.square.frame import Square
 from explorer.square.preparing.prepare import Prepared
+from explorer.square.space import space_of
 from explorer.state.state import State
 
 

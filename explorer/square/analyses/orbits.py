@@ -11,15 +11,15 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from explorer.declare.elements import Element, NoAction, Transform, chain_element, transforms
-from explorer.declare.space import space_of
+from explorer.declare.inputs import Inputs
 from explorer.equivariance import measure
 from explorer.network.changing.moved_network import following
-from explorer.network.input.inputs import Inputs
 from explorer.network.tracing.running import evaluating
 from explorer.square.analyses.sweep import Figures, of_one_size, one_by_one, sweep
 from explorer.square.drawing.layers import scores_of
 from explorer.square.frame import OrbitCurve
 from explorer.square.preparing.prepare import Prepared
+from explorer.square.space import space_of
 from explorer.state.state import State
 
 COUNT = 72

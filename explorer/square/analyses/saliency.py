@@ -13,10 +13,10 @@ import torch
 from torch import Tensor
 
 from explorer.declare.elements import Element, NoAction, chain_element
+from explorer.declare.inputs import Inputs
 from explorer.declare.states.saliency import parse_saliency
 from explorer.declare.types.fields import FieldType, Scalar
 from explorer.equivariance import measure
-from explorer.network.input.inputs import Inputs
 from explorer.network.tracing.capture import capture, differentiable, gradients_to_inputs
 from explorer.network.tracing.layers import LayerError
 from explorer.network.tracing.running import evaluating

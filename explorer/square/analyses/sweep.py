@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from explorer.declare.elements import Element, NoAction
+from explorer.declare.inputs import Given, Inputs
 from explorer.equivariance import measure
 from explorer.equivariance.trial.remembered import Remembered
-from explorer.network.input.inputs import Given, Inputs
 from explorer.network.tracing.capture import capture
 from explorer.network.tracing.layers import Layer
 from explorer.square.preparing.prepare import Prepared, reseed

@@ -1,4 +1,4 @@
-"""Say whose the numbers at a network's end are: the space answers that, and each number is one of them otherwise."""
+"""Hold whose the numbers at a network's end are, and what their labels are."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from explorer.declare.space import kinds, space_of_kind
 from explorer.square.frame import Array, LayerInfo, Square
 
 
@@ -22,12 +21,6 @@ class Answer:
     whose: str = ""
     each: Array | None = None
     written: tuple[str, str] | None = None
-
-
-def answer_of(square: Square, place: int | None) -> Answer:
-    """Return the labels of the outputs of a square, and whose they are when `place` is the selected one."""
-    found = space_of_kind(square.domain).answer(square, place) if square.domain in kinds() else None
-    return found or Answer(labels_of(square))
 
 
 def labels_of(square: Square) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
+from explorer.network.input.inputs import called
 from explorer.network.tracing.layers import Layer
 from explorer.network.tracing.running import evaluating, first_tensor
 from explorer.square.drawing.layers import frozen
@@ -68,7 +69,7 @@ def _gradients(p: Prepared, parameters: list[nn.Parameter], target: str) -> list
             for q in parameters:
                 q.requires_grad_(True)
             reseed(p.seed)
-            out = first_tensor(p.inputs.run(p.model, clone=True))
+            out = first_tensor(called(p.model, p.inputs, clone=True))
             if out is None or not out.requires_grad:
                 return nothing
             number = out.norm() if target == NORM else out.flatten()[int(target)]

@@ -12,21 +12,22 @@ from torch import Tensor, nn
 
 from explorer.declare.card import Card
 from explorer.declare.elements import Element
+from explorer.declare.inputs import Inputs
 from explorer.declare.registry import did_you_mean
-from explorer.declare.space import kinds, space_of
+from explorer.declare.space import kinds
 from explorer.declare.states.interventions import HEAD, Intervention
 from explorer.declare.symmetries import Situation, find_symmetry
 from explorer.equivariance.check import common_step
 from explorer.equivariance.symmetric.setting import Experiment, NotApplicable, Setting, experiments, mended
 from explorer.network.changing.interventions.changes import Values, change_of
 from explorer.network.changing.interventions.hooks import Change, Hooks, changed_layer
-from explorer.network.input.inputs import Inputs
 from explorer.network.tracing.capture import Fed, capture
 from explorer.network.tracing.layers import Layer
 from explorer.network.tracing.running import evaluating
 from explorer.square.frame import Change as Changed
 from explorer.square.preparing.kept import kept
 from explorer.square.preparing.prepare import Prepared, reseed
+from explorer.square.space import space_of
 
 COUNT = 6  # elements of an infinite group that a layer is symmetrised for
 Named = Callable[[str], Inputs]  # the inputs that a sample's name stands for

@@ -13,9 +13,9 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor, nn
 
-from explorer.data.samples import Sample
 from explorer.declare.card import Card
-from explorer.declare.space import space_of, spaces
+from explorer.declare.inputs import Inputs
+from explorer.declare.samples import Sample
 from explorer.declare.states.interventions import Intervention
 from explorer.declare.types.fields import FieldType
 from explorer.equivariance.sampled import fed_otherwise
@@ -25,7 +25,8 @@ from explorer.equivariance.verdict.sentences import draws
 from explorer.network.changing.conduct import IN_PLACE, require_values, unmeasured
 from explorer.network.changing.precision import converted, copied
 from explorer.network.describing.statistics import exact, first_strange
-from explorer.network.input.inputs import Inputs
+from explorer.network.input.inputs import called
+from explorer.network.space import space_of, spaces
 from explorer.network.tracing.capture import capture
 from explorer.network.tracing.layers import Layer, LayerError, Trace
 from explorer.network.tracing.running import attended, evaluating
@@ -249,12 +250,12 @@ def prepare(
         if seconds < SLOW_SECONDS:
             reseed(seed)
             state = torch.get_rng_state()
-            seconds, again = _seconds(partial(x.run, model, clone=traced.changes_input), device)
+            seconds, again = _seconds(partial(called, model, x, clone=traced.changes_input), device)
             drew = not torch.equal(state, torch.get_rng_state())
             answer: object = values[traced.output]
             if traced.clones:  # what was captured of a layer may have been overwritten before it was returned
                 reseed(seed)
-                answer = x.run(model, clone=True)
+                answer = called(model, x, clone=True)
             trouble = trouble or varying(answer, again, dtype)
             if drew and not trouble:
                 reseed(seed + 1)

@@ -15,7 +15,7 @@ from explorer.data import in_process
 from explorer.data.formats.texts import PLAIN, encoding_of
 from explorer.data.opening import domain_of, read_file, reader_of
 from explorer.data.readers import ReadError, readers
-from explorer.data.samples import Sample
+from explorer.declare.samples import Sample
 
 
 def array(values: Any) -> bytes:

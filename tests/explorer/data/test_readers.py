@@ -32,8 +32,8 @@ from explorer.data import in_process as reading
 from explorer.data.formats.checks import oriented
 from explorer.data.in_process import read_file, reader_of
 from explorer.data.readers import Reader, ReadError, readers
-from explorer.data.samples import Sample
 from explorer.data.writers import write_file
+from explorer.declare.samples import Sample
 from explorer.declare.space import kinds
 from explorer.declare.types.fields import Scalar
 from explorer.spaces.grid.fields import grid

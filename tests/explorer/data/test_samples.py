@@ -18,7 +18,7 @@ from PIL import Image
 from explorer.data import finding as sampling
 from explorer.data.finding import find_sample, samples
 from explorer.data.readers import ReadError
-from explorer.data.samples import Sample
+from explorer.declare.samples import Sample
 from explorer.declare.types.fields import Scalar
 from explorer.spaces.grid.fields import grid
 from explorer.spaces.grid.network.fit import fit

@@ -9,12 +9,12 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from explorer.declare.inputs import Inputs
 from explorer.declare.symmetries import Situation, find_symmetry
 from explorer.declare.types.field_text import parse_field
 from explorer.equivariance.symmetric.blur import binomial, blurred
 from explorer.equivariance.symmetric.setting import NotApplicable, Setting, experiments, mended
 from explorer.network.changing.interventions.hooks import Hooks
-from explorer.network.input.inputs import Inputs
 from explorer.network.tracing.capture import capture
 from explorer.network.tracing.trace import trace
 from tests.explorer.parts.networks import D4, conv, move, symmetric

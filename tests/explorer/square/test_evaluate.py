@@ -16,8 +16,8 @@ import explorer.equivariance.trial.remembered
 import explorer.square.evaluate
 import explorer.square.preparing.prepare
 from explorer.data.finding import find_sample
-from explorer.data.samples import Sample
 from explorer.declare.elements import Step, chain_element, parse_chain
+from explorer.declare.samples import Sample
 from explorer.declare.types.fields import FieldType
 from explorer.equivariance import measure
 from explorer.equivariance.trial.remembered import Remembered

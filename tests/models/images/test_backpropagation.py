@@ -7,8 +7,8 @@ import pytest
 import torch
 from torch import nn
 
+from explorer.declare.inputs import Inputs
 from explorer.declare.types.fields import Scalar
-from explorer.network.input.inputs import Inputs
 from explorer.network.opening.loading import load_model
 from explorer.spaces.grid.analysis.dense_chain import dense_chain
 from explorer.spaces.grid.fields import grid

@@ -14,10 +14,11 @@ from torch import Tensor, nn
 import models
 from explorer.data.finding import find_sample, fitted
 from explorer.declare.card import Card
+from explorer.declare.inputs import Inputs
 from explorer.declare.registry import scan
 from explorer.declare.types.fields import FieldType, Regular
 from explorer.equivariance.check import check_equivariance
-from explorer.network.input.inputs import Inputs, inputs_from
+from explorer.network.input.inputs import inputs_from
 from explorer.spaces.mesh.fields import Tangent
 from explorer.spaces.mesh.network.form import MeshInput
 from models.layers.gauge.kernel import rotation, sizes

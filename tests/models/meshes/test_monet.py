@@ -13,8 +13,8 @@ from torch import Tensor
 from torch_geometric.nn import GMMConv
 
 from explorer.data.finding import find_sample
-from explorer.data.samples import Sample
 from explorer.declare.card import Card
+from explorer.declare.samples import Sample
 from explorer.declare.types.fields import FieldType
 from explorer.spaces.mesh.elements.reshaping import shaken
 from explorer.spaces.mesh.fields import Tangent

@@ -14,9 +14,10 @@ from torch import Tensor, nn
 
 import models
 from explorer.data.finding import find_sample, fitted
+from explorer.declare.inputs import Inputs
 from explorer.declare.registry import scan
 from explorer.equivariance.check import check_equivariance
-from explorer.network.input.inputs import Inputs, inputs_from
+from explorer.network.input.inputs import inputs_from
 from explorer.spaces.points.network.frames import LIFTS, drawn_frames
 from explorer.spaces.points.sample import points_sample
 from models.layers.points.lie import Drawn, LieConvolution, Lift, Logs, PairPerceptron, exp_motion, log_motion

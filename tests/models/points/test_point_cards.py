@@ -14,10 +14,11 @@ from torch import Tensor, nn
 import models
 from explorer.data.finding import find_sample, fitted
 from explorer.declare.card import Card
+from explorer.declare.inputs import Inputs
 from explorer.declare.registry import scan
 from explorer.declare.types.fields import FieldType
 from explorer.equivariance.check import check_equivariance
-from explorer.network.input.inputs import Inputs, inputs_from
+from explorer.network.input.inputs import inputs_from
 from explorer.spaces.graph.fields import GRAPH
 from explorer.spaces.points.fields import Coordinates, Irreps, irreps
 from explorer.spaces.points.sample import points_sample

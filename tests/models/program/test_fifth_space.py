@@ -16,8 +16,9 @@ from explorer.app.command import cli
 from explorer.data.finding import find_sample, samples
 from explorer.declare.elements import parse_chain
 from explorer.declare.registry import scan
-from explorer.declare.space import kinds, spaces
+from explorer.declare.space import kinds
 from explorer.declare.types.field_text import parse_field
+from explorer.square.space import spaces
 from explorer.state.random_element import random_steps
 from explorer.state.resolve import resolve
 from explorer.state.session import load_session, save_session

@@ -17,11 +17,11 @@ from explorer.app.command import cli
 from explorer.data.finding import find_sample
 from explorer.data.opening import read_file
 from explorer.declare.elements import chain_element, parse_chain, transforms
+from explorer.declare.inputs import Inputs
 from explorer.declare.registry import scan
 from explorer.declare.types.field_text import parse_field
 from explorer.equivariance.check import check_equivariance
 from explorer.equivariance.trial.inert import inert
-from explorer.network.input.inputs import Inputs
 from explorer.square.analyses.orbits import orbit_values
 from explorer.state.random_element import random_steps
 from explorer.state.state import State

@@ -24,12 +24,12 @@ from explorer.app.answering.engine import LocalEngine
 from explorer.app.command.audit import audit
 from explorer.data.readers import ReadError
 from explorer.declare.elements import chain_element, inverse_steps, parse_chain, transforms
+from explorer.declare.inputs import Inputs
 from explorer.declare.registry import forget, scan
 from explorer.declare.space import kinds
 from explorer.declare.types.field_text import parse_field
 from explorer.declare.types.fields import Scalar
 from explorer.equivariance.check import check_equivariance
-from explorer.network.input.inputs import Inputs
 from explorer.spaces.grid.fields import grid
 from explorer.spaces.mesh.network.form import MeshInput
 from explorer.state.state import State

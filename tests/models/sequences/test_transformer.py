@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor, nn
 
-from explorer.network.input.inputs import Inputs
+from explorer.declare.inputs import Inputs
 from explorer.network.tracing.trace import trace
 from explorer.spaces.sequence.fields import STEP
 from explorer.spaces.sequence.samples import tasks

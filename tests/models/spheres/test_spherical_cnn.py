@@ -7,9 +7,9 @@ import torch
 
 import models
 from explorer.data.finding import find_sample
+from explorer.declare.inputs import Inputs
 from explorer.declare.registry import scan
 from explorer.equivariance.check import check_equivariance
-from explorer.network.input.inputs import Inputs
 from explorer.spaces.sphere.fields import Coefficients, signal
 from explorer.spaces.sphere.harmonics import on_sphere, rotation_grid, sphere_grid, wigner
 from models.spheres.spherical_cnn import QuadraticOnRotations, ReluOnRotations, RotationConv, SphereToRotations

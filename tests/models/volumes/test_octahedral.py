@@ -10,9 +10,9 @@ from torch.nn import functional as F
 
 import models
 from explorer.data.finding import find_sample
+from explorer.declare.inputs import Inputs
 from explorer.declare.registry import scan
 from explorer.equivariance.check import check_equivariance
-from explorer.network.input.inputs import Inputs
 from explorer.spaces.volume.cube import cube_group
 from explorer.spaces.volume.fields import VOLUME
 from models.layers.convolution.volumes import GroupConv3d, LiftingConv3d, OrientationVectors

@@ -12,10 +12,11 @@ from torch import Tensor
 import models
 from explorer.data.finding import find_sample, fitted
 from explorer.declare.elements import parse_chain, transforms
+from explorer.declare.inputs import Inputs
 from explorer.declare.registry import scan
 from explorer.declare.types.field_text import parse_field
 from explorer.equivariance.check import check_equivariance
-from explorer.network.input.inputs import Inputs, inputs_from
+from explorer.network.input.inputs import inputs_from
 from explorer.spaces.points.fields import irreps
 from explorer.spaces.volume.cube import cube_group
 from explorer.spaces.volume.elements.cube_map import CubeMap, linear

@@ -8,8 +8,8 @@ from itertools import islice
 import main
 from explorer.app.answering.engine import LocalEngine
 from explorer.declare.elements import parse_chain
-from explorer.declare.space import space_of_kind
 from explorer.square.frame import Frame, OrbitCurve
+from explorer.square.space import space_of_kind
 from explorer.state.catalogue import Catalogue
 from explorer.state.state import State
 from widgets.base.view import View, ViewSpec

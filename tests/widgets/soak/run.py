@@ -122,7 +122,9 @@ def _soak(wanted: Sequence[Interaction], args: argparse.Namespace, weights: Mapp
         if number % EVERY == 0:
             world.rest(anew=number % FIRST == 0)
             now = world.figures()
-            memory += [now.memory] if number % FIRST == 0 else []
+            if number % FIRST == 0:
+                memory.append(now.memory)
+                print(f"held at {number}: {world.holders()}", flush=True)
             seconds = time.monotonic() - since
             _say(args, f"{number} interactions, {seconds:.0f} s", number, now.text(), asdict(now))
         if args.minutes and time.monotonic() - since > 60 * args.minutes:

@@ -10,7 +10,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QToolButton, QWidget
 
 from explorer.declare.elements import transforms
-from explorer.square.drawing.answer import answer_of, values_of
+from explorer.square.drawing.answer import values_of
+from explorer.square.drawing.asked_answer import answer_of
 from explorer.square.frame import Frame, OrbitCurve
 from explorer.state.state import State
 from widgets.base.text.words import subject

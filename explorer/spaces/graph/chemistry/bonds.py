@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.data.samples import Sample
+from explorer.declare.samples import Sample
 from explorer.spaces.graph.chemistry.atoms import BONDS, element_of
 
 TOLERANCE, CLOSEST = 0.45, 0.4  # ångström

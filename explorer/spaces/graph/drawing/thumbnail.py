@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.data.samples import Sample
+from explorer.declare.samples import Sample
 from explorer.spaces.graph.chemistry.atoms import element_of, one_hot
 from explorer.work.eigenspaces import signed
 

@@ -22,7 +22,7 @@ from explorer.spaces.mesh.fields import Faces, Patch
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from explorer.network.input.inputs import Inputs
+    from explorer.declare.inputs import Inputs
 
 Index = NDArray[np.int64]
 DOMAINS = ("graph", "set")  # where edges and nodes may be missing

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from explorer.data.formats.named_columns import named_columns
 from explorer.data.kinds import of_another_kind
-from explorer.data.samples import Sample, Signal
+from explorer.declare.samples import Sample, Signal
 from explorer.declare.types.fields import PAIR, FieldType
 from explorer.spaces.graph.analysis.measures import clustering, core_numbers, neighbours, simple_graph
 from explorer.spaces.graph.chemistry.atoms import COLUMNS, SYMBOLS, element_of, one_hot

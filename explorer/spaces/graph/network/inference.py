@@ -9,9 +9,9 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from explorer.declare.space import Inference, Known
+from explorer.declare.inputs import Inputs
 from explorer.declare.types.fields import PAIR, Domain, FieldType, Pairs, Point
-from explorer.network.input.inputs import Inputs
+from explorer.network.space import Inference, Known
 from explorer.spaces.graph.elements.relabelling import GraphMap
 from explorer.spaces.graph.fields import EDGE, GRAPH, NODE, Edges, Graphs, NodeIndex, Nodes, Numbered, Pairwise
 

@@ -8,8 +8,8 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
+from explorer.declare.inputs import Inputs
 from explorer.declare.types.fields import PAIR
-from explorer.network.input.inputs import Inputs
 from explorer.spaces.graph.fields import EDGE, EDGE_INDEX, GRAPH, NODE, NODE_INPUT, Nodes
 
 UNSETTLED = replace(NODE_INPUT, domain=Nodes(-1))

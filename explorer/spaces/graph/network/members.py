@@ -10,8 +10,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from explorer.declare.inputs import Inputs
 from explorer.declare.types.fields import PAIR, FieldType
-from explorer.network.input.inputs import Inputs
 from explorer.network.tracing.trials import answer_of
 from explorer.spaces.graph.fields import GRAPH, NODE, NODE_INPUT, Nodes
 

@@ -7,10 +7,11 @@ from dataclasses import replace
 import torch
 from torch import nn
 
+from explorer.declare.inputs import Inputs
 from explorer.declare.types.fields import FieldType
 from explorer.network.changing.precision import copied
 from explorer.network.input.arguments import needed_arguments
-from explorer.network.input.inputs import Inputs
+from explorer.network.input.inputs import called
 from explorer.network.tracing.running import evaluating
 from explorer.spaces.graph.fields import EDGE, NODE
 from explorer.spaces.graph.network.inference import GraphInference
@@ -70,7 +71,7 @@ def _takes(other: Inputs, model: nn.Module) -> bool:
     trial = copied(model)
     with evaluating(trial), torch.no_grad():
         try:
-            other.run(trial, clone=True)
+            called(trial, other, clone=True)
         except torch.OutOfMemoryError:
             raise
         except Exception:  # it takes no such rows

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.data.formats.checks import Broken
-from explorer.data.samples import Sample
+from explorer.declare.samples import Sample
 from explorer.spaces.graph.sample import graph_sample
 from explorer.spaces.graph.samples.edges import both_ways
 from explorer.spaces.graph.samples.texts import graph_excess

@@ -25,7 +25,7 @@ from explorer.data.formats.checks import Broken, file_bytes, refusing, require_a
 from explorer.data.formats.tables import ratings
 from explorer.data.formats.texts import beginning, note_of, table_encoding
 from explorer.data.readers import Fit, Reader
-from explorer.data.samples import Sample
+from explorer.declare.samples import Sample
 from explorer.declare.telling.choices import NONE, Choice
 from explorer.spaces.graph.readers.assembly import MOST_NAMES, Found, require_nodes, sample_of
 from explorer.spaces.graph.readers.records import WEIGHTS

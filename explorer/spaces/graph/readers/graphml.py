@@ -9,7 +9,7 @@ from xml.parsers import expat
 
 from explorer.data.formats.checks import Broken, file_bytes, refusing
 from explorer.data.readers import Reader
-from explorer.data.samples import Sample
+from explorer.declare.samples import Sample
 from explorer.spaces.graph.readers.assembly import sample_of
 from explorer.spaces.graph.readers.records import Records, found_in
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from explorer.data.formats.checks import Broken, file_bytes, kind_in_json, refusing
 from explorer.data.readers import Reader
-from explorer.data.samples import Sample
+from explorer.declare.samples import Sample
 from explorer.spaces.graph.readers.assembly import sample_of
 from explorer.spaces.graph.readers.records import Records, found_in
 

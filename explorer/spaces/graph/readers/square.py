@@ -15,7 +15,7 @@ from explorer.data.formats.checks import Broken, file_bytes, refusing
 from explorer.data.formats.tables import cells_of, is_remark, mark_of, number_of
 from explorer.data.formats.texts import encoding_in, note_of, table_encoding
 from explorer.data.readers import Fit, Reader
-from explorer.data.samples import Sample
+from explorer.declare.samples import Sample
 from explorer.spaces.graph.readers.assembly import sample_of
 from explorer.spaces.graph.readers.matrix import of_matrix
 

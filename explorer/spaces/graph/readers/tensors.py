@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from explorer.data.formats.checks import Broken, file_bytes, refusing
 from explorer.data.readers import Reader
-from explorer.data.samples import Sample
+from explorer.declare.samples import Sample
 from explorer.network.opening.files.looking import tensor_names
 from explorer.spaces.graph.readers.arrays import found_in_arrays
 from explorer.spaces.graph.readers.assembly import sample_of

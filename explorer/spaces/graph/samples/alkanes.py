@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.data.samples import Sample, SampleSpec
+from explorer.declare.samples import Sample, SampleSpec
 from explorer.spaces.graph.chemistry.atoms import BONDS, one_hot
 from explorer.spaces.graph.chemistry.boiling_points import Alkane, alkanes
 from explorer.spaces.graph.sample import graph_sample

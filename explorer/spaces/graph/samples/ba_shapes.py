@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.data.samples import Sample, SampleSpec
+from explorer.declare.samples import Sample, SampleSpec
 from explorer.spaces.graph.sample import graph_sample
 
 BASE, ATTACHED, HOUSES, RANDOM = 300, 5, 80, 0.01

@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from explorer.data.samples import Sample, SampleSpec
+from explorer.declare.samples import Sample, SampleSpec
 from explorer.spaces.graph.sample import graph_sample
 
 

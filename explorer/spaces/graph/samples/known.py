@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from explorer.data.samples import Sample, SampleSpec
+from explorer.declare.samples import Sample, SampleSpec
 from explorer.spaces.graph.sample import graph_sample
 from explorer.spaces.graph.samples.edges import both_ways, seeds_of
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from explorer.data.samples import Sample, SampleSpec
+from explorer.declare.samples import Sample, SampleSpec
 from explorer.spaces.graph.chemistry.atoms import BONDS
 from explorer.spaces.graph.sample import graph_sample
 from explorer.work.files.places import RESOURCES

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.data.samples import Sample
 from explorer.data.writers import Writer
+from explorer.declare.samples import Sample
 from explorer.spaces.graph.samples.edges import is_symmetric
 from explorer.spaces.graph.writers.kinds import GRAPHS
 from explorer.spaces.graph.writers.records import left_out

@@ -5,8 +5,8 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
-from explorer.data.samples import Sample
 from explorer.data.writers import Writer
+from explorer.declare.samples import Sample
 from explorer.spaces.graph.writers.kinds import GRAPHS
 from explorer.spaces.graph.writers.records import edge_records, left_out, listed
 

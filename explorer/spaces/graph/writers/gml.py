@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from explorer.data.samples import Sample
 from explorer.data.writers import Writer
+from explorer.declare.samples import Sample
 from explorer.spaces.graph.writers.kinds import GRAPHS
 from explorer.spaces.graph.writers.records import Value, edge_records, listed, node_records
 

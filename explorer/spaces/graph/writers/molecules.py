@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.data.samples import Sample
 from explorer.data.writers import Writer
+from explorer.declare.samples import Sample
 from explorer.spaces.graph.chemistry.atoms import charge_of, element_of
 from explorer.spaces.graph.chemistry.bonds import bond_kinds
 from explorer.spaces.graph.writers.kinds import GRAPHS

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from explorer.network.input.inputs import Inputs
+from explorer.declare.inputs import Inputs
 from explorer.network.tracing.running import evaluating
 from explorer.work.training.backprop import Chain, Dense, forward
 

@@ -16,9 +16,9 @@ import torch
 from torch import Tensor
 
 from explorer.declare.elements import Element
+from explorer.declare.inputs import Given
 from explorer.declare.types.fields import FieldType, Point, Regular, Scalar
 from explorer.equivariance import measure
-from explorer.network.input.inputs import Given
 from explorer.network.tracing.layers import Layer
 from explorer.spaces.grid.elements.affine import Affine, fibre_matrix
 from explorer.spaces.grid.elements.resampling import StackedElements, by_place, real, resampling_by_place

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.data.kinds import of_another_kind
-from explorer.data.samples import Sample, Signal
+from explorer.declare.samples import Sample, Signal
 
 Floats = NDArray[np.float32]
 InputShape = tuple[int, int | None, int | None]  # channels, height, width; None takes any

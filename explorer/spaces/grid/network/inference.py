@@ -12,9 +12,9 @@ import torch
 from torch import Tensor, nn
 
 from explorer.declare.elements import Element
-from explorer.declare.space import Inference, Known, Trial
+from explorer.declare.inputs import Inputs
 from explorer.declare.types.fields import INVARIANT, FieldType, Point, Regular, Scalar
-from explorer.network.input.inputs import Inputs
+from explorer.network.space import Inference, Known, Trial
 from explorer.network.tracing.layers import Layer, LayerError
 from explorer.spaces.grid.fibres import declared_rep, rep_of
 from explorer.spaces.grid.fields import Grid, Pixels, TokenPairs, Tokens

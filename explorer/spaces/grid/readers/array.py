@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from explorer.data.formats.archives import EMPTY_ZIP, NPY, ZIP, Header, opened, read_header, read_values
 from explorer.data.formats.checks import AGAIN, Broken, file_bytes, refusal, refusing, scaled
 from explorer.data.readers import Reader
-from explorer.data.samples import Sample
+from explorer.declare.samples import Sample
 from explorer.declare.space import domain_word
 from explorer.spaces.grid.readers.picture import picture
 from explorer.work.files.replacing import replacing

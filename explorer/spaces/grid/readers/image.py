@@ -31,7 +31,7 @@ from explorer.data.formats.checks import (
     scaled,
 )
 from explorer.data.readers import Reader
-from explorer.data.samples import Sample
+from explorer.declare.samples import Sample
 from explorer.spaces.grid.readers.picture import picture
 
 if TYPE_CHECKING:

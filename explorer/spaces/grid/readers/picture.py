@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from explorer.data.formats.checks import Floats, require_finite, require_size
-from explorer.data.samples import Sample
+from explorer.declare.samples import Sample
 from explorer.spaces.grid.sample import image_sample
 
 

@@ -33,7 +33,7 @@ from explorer.data.formats.checks import (
 )
 from explorer.data.formats.tiffs import DEFLATE, PLAIN, STARTS, inflated, told, walk
 from explorer.data.readers import Reader
-from explorer.data.samples import Sample
+from explorer.declare.samples import Sample
 from explorer.spaces.grid.readers.image import deep, pixels
 from explorer.spaces.grid.readers.picture import picture
 from explorer.work.limits import MAX_ELEMENTS, MAX_SIDE

@@ -12,8 +12,8 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.data.samples import Sample, SampleSpec
 from explorer.declare.examples import Examples
+from explorer.declare.samples import Sample, SampleSpec
 from explorer.spaces.grid.sample import image_sample
 
 SIDE = 29

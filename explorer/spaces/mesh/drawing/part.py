@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 from torch import Tensor
 
-from explorer.data.samples import Sample, Signal
 from explorer.declare.elements import Chain, Element
+from explorer.declare.inputs import Inputs
+from explorer.declare.samples import Sample, Signal
 from explorer.declare.types.fields import FieldType, Regular
-from explorer.network.input.inputs import Inputs
 from explorer.spaces.graph.elements.relabelling import GraphMap
 from explorer.spaces.mesh.drawing.values import GeodesicPatch, MeshPart, Shape, Transported
 from explorer.spaces.mesh.elements.surface_map import SurfaceMap

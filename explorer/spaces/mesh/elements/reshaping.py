@@ -12,7 +12,7 @@ from explorer.declare.elements import NoAction
 from explorer.work.eigenspaces import ranks
 
 if TYPE_CHECKING:
-    from explorer.network.input.inputs import Inputs
+    from explorer.declare.inputs import Inputs
 
 Floats = NDArray[np.float64]
 Index = NDArray[np.int64]

@@ -22,7 +22,7 @@ from explorer.spaces.mesh.fields import Ambient, Direction, Faces, Metric, Patch
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from explorer.network.input.inputs import Inputs
+    from explorer.declare.inputs import Inputs
 
 Floats = NDArray[np.float64]
 Index = NDArray[np.int64]

@@ -22,7 +22,7 @@ from explorer.spaces.mesh.fields import Direction, Patch, Transporter, Vertices
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from explorer.network.input.inputs import Inputs
+    from explorer.declare.inputs import Inputs
 
 RIGID = ("gauge", "random-gauge", "rotate3d", "translate3d", "mirror3d")
 

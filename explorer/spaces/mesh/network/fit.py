@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.data.kinds import of_another_kind
-from explorer.data.samples import Sample, Signal
+from explorer.declare.samples import Sample, Signal
 from explorer.declare.types.fields import FieldType
 from explorer.spaces.graph.fields import EDGE_INDEX
 from explorer.spaces.mesh.fields import (

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from torch import Tensor, nn
 
+from explorer.declare.inputs import Inputs
 from explorer.declare.types.fields import FieldType, Regular
-from explorer.network.input.inputs import Inputs
 from explorer.spaces.graph.fields import EDGE, GRAPH, Edges, NodeIndex, Nodes
 from explorer.spaces.graph.network.inference import GraphInference
 from explorer.spaces.mesh.fields import VERTEX, Faces, Tangent, Vertices

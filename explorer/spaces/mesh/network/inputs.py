@@ -8,8 +8,9 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from explorer.data.samples import Sample
-from explorer.network.input.inputs import Inputs, from_signals
+from explorer.declare.inputs import Inputs
+from explorer.declare.samples import Sample
+from explorer.network.input.inputs import from_signals
 from explorer.spaces.mesh.network.form import MeshInput
 
 SURFACE = ("position", "faces", "axes", "edge_index")  # moves along with any network's arguments

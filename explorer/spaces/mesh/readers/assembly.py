@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.data.formats.checks import Broken
-from explorer.data.samples import Sample
+from explorer.declare.samples import Sample
 from explorer.spaces.mesh.sample import mesh_sample
 from explorer.spaces.mesh.surface.repair import repair
 from explorer.work.limits import MAX_FACES, MAX_VERTICES

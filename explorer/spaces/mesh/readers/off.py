@@ -9,7 +9,7 @@ import numpy as np
 
 from explorer.data.formats.checks import Broken, file_bytes, refusing
 from explorer.data.readers import Reader
-from explorer.data.samples import Sample
+from explorer.declare.samples import Sample
 from explorer.spaces.mesh.readers.assembly import (
     Found,
     numbers,

@@ -11,7 +11,7 @@ from functools import cache, partial
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.data.samples import Sample, SampleSpec
+from explorer.declare.samples import Sample, SampleSpec
 from explorer.spaces.mesh.sample import mesh_sample
 from explorer.spaces.mesh.samples.body_shape import BUILDS, FOLDER, LABELS, POSES, SIDES, UNIT
 

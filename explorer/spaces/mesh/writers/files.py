@@ -9,8 +9,8 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.data.samples import Sample
 from explorer.data.writers import Writer
+from explorer.declare.samples import Sample
 from explorer.spaces.graph.writers.records import left_out
 
 MESH = ("mesh",)

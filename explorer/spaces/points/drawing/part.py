@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.declare.elements import Chain, Element
+from explorer.declare.inputs import Inputs
 from explorer.declare.types.fields import FieldType, Pairs
-from explorer.network.input.inputs import Inputs
 from explorer.spaces.graph.elements.relabelling import GraphMap
 from explorer.spaces.points.drawing.ball import fineness, harmonics
 from explorer.spaces.points.drawing.told import curves_of, lifted_at_first, lifted_of, routes_of

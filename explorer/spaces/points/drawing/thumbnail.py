@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.data.samples import Sample
+from explorer.declare.samples import Sample
 from explorer.spaces.points.drawing.chemistry import colours, radii
 
 _FINER = 3  # drawn that much larger and averaged

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from explorer.network.input.inputs import Inputs
+from explorer.declare.inputs import Inputs
 from explorer.spaces.points.drawing.routes import Route
 from explorer.spaces.points.drawing.spectrum import Curve
 from explorer.spaces.points.drawing.values import Lifted

@@ -8,8 +8,8 @@ from dataclasses import replace
 import torch
 from torch import Tensor, nn
 
+from explorer.declare.inputs import Inputs
 from explorer.declare.types.fields import FieldType, Representation, Scalar
-from explorer.network.input.inputs import Inputs
 from explorer.network.input.typed import irreps_text
 from explorer.spaces.graph.fields import Nodes
 from explorer.spaces.graph.network.inference import GraphInference

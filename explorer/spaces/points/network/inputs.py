@@ -8,9 +8,10 @@ from dataclasses import replace
 import torch
 from torch import Tensor, nn
 
-from explorer.data.samples import Sample
+from explorer.declare.inputs import Inputs
+from explorer.declare.samples import Sample
 from explorer.declare.types.fields import FieldType
-from explorer.network.input.inputs import Inputs, from_signals
+from explorer.network.input.inputs import from_signals
 from explorer.network.input.ways import meant
 from explorer.network.tracing.trials import answer_of
 from explorer.spaces.graph.fields import EDGE, EDGE_INDEX

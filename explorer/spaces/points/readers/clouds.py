@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from explorer.data.formats.archives import NPY, Header, opened, read_header, read_values
 from explorer.data.formats.checks import Broken, file_bytes, refusing
 from explorer.data.readers import Fit, Reader
-from explorer.data.samples import Sample
+from explorer.declare.samples import Sample
 from explorer.spaces.points.sample import MOST_POINTS, points_sample
 
 _HEADER = 4096

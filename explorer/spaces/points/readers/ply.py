@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from explorer.data.formats.checks import Broken, file_bytes, refusing
 from explorer.data.readers import Reader
-from explorer.data.samples import Sample
+from explorer.declare.samples import Sample
 from explorer.spaces.points.readers.clouds import finite, require_count
 from explorer.spaces.points.sample import points_sample
 

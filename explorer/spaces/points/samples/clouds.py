@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.data.samples import Sample, SampleSpec
+from explorer.declare.samples import Sample, SampleSpec
 from explorer.spaces.graph.samples.point_clouds import chair_points, sphere_points, torus_points
 from explorer.spaces.points.sample import points_sample
 

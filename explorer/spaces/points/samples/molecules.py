@@ -9,7 +9,7 @@ from functools import partial
 
 import numpy as np
 
-from explorer.data.samples import Sample, SampleSpec
+from explorer.declare.samples import Sample, SampleSpec
 from explorer.spaces.points.orders import TOLD, orders_by_valence
 from explorer.spaces.points.sample import near_bonds, points_sample
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
-from explorer.data.samples import Sample
 from explorer.data.writers import Writer
+from explorer.declare.samples import Sample
 from explorer.spaces.graph.chemistry.atoms import SYMBOLS
 from explorer.spaces.graph.writers.records import left_out
 from explorer.spaces.points.sample import in_a_cell

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from explorer.declare.elements import Element
+from explorer.declare.inputs import as_given, places_first
 from explorer.declare.types.fields import FieldType
 from explorer.network.changing.truncation import truncated
-from explorer.network.input.inputs import as_given, places_first
 from explorer.network.tracing.capture import capture, gradients_to_inputs
 from explorer.network.tracing.layers import Layer
 from explorer.network.tracing.running import evaluating

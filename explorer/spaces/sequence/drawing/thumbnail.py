@@ -7,7 +7,7 @@ import colorsys
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.data.samples import Sample
+from explorer.declare.samples import Sample
 from explorer.spaces.sequence.network.fit import kind_of
 
 _FINER = 3  # drawn that much larger and averaged

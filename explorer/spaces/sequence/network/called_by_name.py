@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from explorer.data.samples import Sample
+from explorer.declare.inputs import Inputs
+from explorer.declare.samples import Sample
 from explorer.declare.types.fields import FieldType
 from explorer.network.input.arguments import ByName
-from explorer.network.input.inputs import Inputs
 from explorer.spaces.sequence.fields import Steps
 from explorer.spaces.sequence.network.form import SequenceInput
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from explorer.data.formats.named_columns import named_columns
 from explorer.data.kinds import of_another_kind
-from explorer.data.samples import Array, Sample, Signal
+from explorer.declare.samples import Array, Sample, Signal
 from explorer.declare.space import domain_word
 from explorer.spaces.sequence.fields import STEP_INPUT
 from explorer.spaces.sequence.network.form import SequenceInput

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.data.samples import Sample, Signal
+from explorer.declare.samples import Sample, Signal
 from explorer.network.opening.packages import extra
 from explorer.spaces.sequence.fields import STEP
 from explorer.spaces.sequence.network.form import SequenceInput

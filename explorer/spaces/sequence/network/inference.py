@@ -15,9 +15,9 @@ import torch
 from torch import Tensor, nn
 
 from explorer.declare.elements import Element
-from explorer.declare.space import Inference, Known
+from explorer.declare.inputs import Inputs
 from explorer.declare.types.fields import INVARIANT, PAIR, FieldType, Pairs, Point
-from explorer.network.input.inputs import Inputs
+from explorer.network.space import Inference, Known
 from explorer.spaces.sequence.fields import Steps
 from explorer.spaces.sequence.network.reach import reaches
 

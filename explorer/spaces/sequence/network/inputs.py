@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from torch import Tensor
 
+from explorer.declare.inputs import Inputs
 from explorer.declare.types.fields import FieldType, Representation, Scalar
-from explorer.network.input.inputs import Inputs
 from explorer.spaces.sequence.fields import Steps
 from explorer.spaces.sequence.network.form import LAYOUTS
 

@@ -11,12 +11,13 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from explorer.data.samples import Sample, Signal
+from explorer.declare.inputs import Inputs
+from explorer.declare.samples import Sample, Signal
 from explorer.declare.types.fields import FieldType, Scalar
 from explorer.network.changing.copying import duplicate
 from explorer.network.changing.precision import copied
 from explorer.network.input.arguments import ByName
-from explorer.network.input.inputs import Inputs, from_signals
+from explorer.network.input.inputs import called, from_signals
 from explorer.network.tracing.running import evaluating, first_tensor
 from explorer.spaces.sequence.fields import Steps
 from explorer.spaces.sequence.network.fit import fit_sequence
@@ -203,7 +204,7 @@ def _takes_half(inputs: Inputs, trial: nn.Module, axis: int) -> bool:
     fewer = tuple(v.narrow(axis, 0, (v.shape[axis] + 1) // 2).clone() for v in inputs.values)
     try:
         with torch.no_grad(), evaluating(trial):
-            return first_tensor(replace(inputs, values=fewer).run(trial)) is not None
+            return first_tensor(called(trial, replace(inputs, values=fewer))) is not None
     except (torch.OutOfMemoryError, KeyboardInterrupt):
         raise
     except Exception:  # a forward of somebody else's may raise anything
@@ -231,7 +232,7 @@ def settled(inputs: Inputs, model: nn.Module) -> Inputs:
     if not found:
         # it takes so many steps and no other number: they are what all arguments and the answer have as many of
         with torch.no_grad(), evaluating(trial):
-            answer = first_tensor(inputs.run(trial, clone=True))
+            answer = first_tensor(called(trial, inputs, clone=True))
         sizes = {axis: {v.shape[axis] for v in inputs.values} for axis in axes}
         found = [a for a, of in sizes.items() if len(of) == 1 and answer is not None and of <= set(answer.shape)]
     if len(found) != 1:

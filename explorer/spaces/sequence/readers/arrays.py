@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from explorer.data.formats.archives import NPY, ZIP, Archive, opened, read_header, read_values
 from explorer.data.formats.checks import AGAIN, Broken, file_bytes, refusing
 from explorer.data.readers import Fit, Reader
-from explorer.data.samples import Sample
+from explorer.declare.samples import Sample
 from explorer.spaces.sequence.readers.assembly import MOST_NAMED, Series, filled, require_steps, series_sample
 
 _NUMBERS = "biuf"

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from explorer.data.formats.checks import DENSEST, FREE, Broken, file_bytes
 from explorer.data.formats.texts import LOOKED_AT, OLD, PLAIN, encoding_of, name_of, plain_lines
-from explorer.data.samples import Sample
+from explorer.declare.samples import Sample
 from explorer.spaces.sequence.sample import sequence_sample
 
 MOST_STEPS = 2**24  # 6 minutes of audio at 44.1 kHz

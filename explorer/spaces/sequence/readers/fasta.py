@@ -13,7 +13,7 @@ import numpy as np
 
 from explorer.data.formats.checks import Broken, refusing
 from explorer.data.readers import Reader
-from explorer.data.samples import Sample
+from explorer.declare.samples import Sample
 from explorer.spaces.sequence.network.fit import BASES, IUPAC, base_columns
 from explorer.spaces.sequence.readers.assembly import Series, decoded, head_of, require_steps, series_sample
 

@@ -16,7 +16,7 @@ import numpy as np
 from explorer.data.formats.checks import FREE, Broken, kind_in_json, refusing
 from explorer.data.formats.tables import LABELS, TIMES
 from explorer.data.readers import Reader
-from explorer.data.samples import Sample
+from explorer.declare.samples import Sample
 from explorer.spaces.sequence.readers.assembly import (
     MOST_STEPS,
     Series,

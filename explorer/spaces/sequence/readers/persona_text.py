@@ -21,7 +21,7 @@ from pathlib import Path
 
 from explorer.data.formats.checks import Broken, refusing
 from explorer.data.readers import Fit, Reader
-from explorer.data.samples import Sample
+from explorer.declare.samples import Sample
 from explorer.spaces.sequence.readers.assembly import decoded, head_of
 from explorer.spaces.sequence.samples.persona_chat import THEIRS, YOURS, Dialogue, Exchange, turn_set, turn_words
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from explorer.data.formats.checks import Broken, file_bytes, refusing
 from explorer.data.readers import Reader
-from explorer.data.samples import Sample
+from explorer.declare.samples import Sample
 from explorer.spaces.sequence.readers.assembly import Series, require_steps, series_sample
 
 PCM, FLOAT, EXTENSIBLE = 1, 3, 0xFFFE

@@ -30,7 +30,7 @@ from explorer.data.formats.tables import (
 )
 from explorer.data.formats.texts import note_of, table_encoding
 from explorer.data.readers import Fit, Reader
-from explorer.data.samples import Sample
+from explorer.declare.samples import Sample
 from explorer.declare.telling.choices import NONE, Choice
 from explorer.spaces.sequence.readers.assembly import (
     MOST_STEPS,

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from explorer.data.formats.checks import Broken, refusing
 from explorer.data.readers import Fit, Reader
-from explorer.data.samples import Sample
+from explorer.declare.samples import Sample
 from explorer.spaces.sequence.readers.assembly import Series, decoded, head_of, series_sample, symbols
 
 _WORDS = 4

@@ -7,7 +7,7 @@ import re
 import numpy as np
 
 from explorer.data.filling import KINDS, filling
-from explorer.data.samples import Array, Sample
+from explorer.declare.samples import Array, Sample
 from explorer.spaces.sequence.sample import sequence_sample
 
 MOST = 2**24  # numbers

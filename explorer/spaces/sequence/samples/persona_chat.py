@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from explorer.data.samples import Sample
+from explorer.declare.samples import Sample
 from explorer.spaces.graph.sample import graph_sample
 from explorer.spaces.sequence.sample import sequence_sample
 from explorer.spaces.sequence.samples.tokens import one_hot, words_of

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from explorer.data.samples import Sample, SampleSpec
+from explorer.declare.samples import Sample, SampleSpec
 from explorer.spaces.sequence.samples.persona_chat import (
     SYMBOLS,
     Dialogue,

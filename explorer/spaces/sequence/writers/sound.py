@@ -11,8 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
-from explorer.data.samples import Sample
 from explorer.data.writers import Writer
+from explorer.declare.samples import Sample
 from explorer.spaces.graph.writers.records import left_out
 
 RATE = 8000  # steps a second, where the sample does not say

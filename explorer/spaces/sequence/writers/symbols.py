@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
-from explorer.data.samples import Sample
 from explorer.data.writers import Writer
+from explorer.declare.samples import Sample
 from explorer.spaces.graph.writers.records import left_out
 from explorer.spaces.sequence.network.fit import IUPAC, base_columns, is_one_hot, kind_of
 from explorer.spaces.sequence.readers.text import is_prose

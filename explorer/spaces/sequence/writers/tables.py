@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from explorer.data.formats.tables import BATCHES, GAPS, LABELS, REMARKS, TIMES, moment_of, number_of
-from explorer.data.samples import Sample
 from explorer.data.writers import Writer
+from explorer.declare.samples import Sample
 from explorer.spaces.graph.writers.records import left_out, number
 
 _TAKEN = frozenset((*TIMES, *LABELS, *BATCHES, *GAPS))

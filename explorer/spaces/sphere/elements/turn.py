@@ -15,7 +15,7 @@ from explorer.spaces.sphere.fields import Coefficients
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from explorer.network.input.inputs import Inputs
+    from explorer.declare.inputs import Inputs
 
 _TINY = 1e-12
 

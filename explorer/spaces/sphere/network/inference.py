@@ -8,9 +8,9 @@ from dataclasses import replace
 import torch
 from torch import Tensor, nn
 
-from explorer.declare.space import Inference
+from explorer.declare.inputs import Inputs
 from explorer.declare.types.fields import INVARIANT, FieldType
-from explorer.network.input.inputs import Inputs
+from explorer.network.space import Inference
 from explorer.spaces.sphere.fields import Coefficients
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from explorer.data.samples import Sample
+from explorer.declare.samples import Sample
 from explorer.spaces.volume.fields import Voxels
 from explorer.spaces.volume.sample import volume_sample
 from explorer.square.preparing.prepare import Prepared

@@ -18,7 +18,7 @@ from explorer.spaces.volume.fields import Fibre, Sides, Voxels
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from explorer.network.input.inputs import Inputs
+    from explorer.declare.inputs import Inputs
 
 _TINY = 1e-9
 _DOWN = np.array([1.0, -1.0, 1.0])  # rows are counted downwards, y upwards

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from explorer.data.kinds import of_another_kind
-from explorer.data.samples import Sample
+from explorer.declare.samples import Sample
 from explorer.spaces.volume.network.form import Shape
 from explorer.spaces.volume.sample import volume_sample
 

@@ -12,9 +12,9 @@ import torch
 from torch import Tensor, nn
 
 from explorer.declare.elements import Element
-from explorer.declare.space import Inference, Known
+from explorer.declare.inputs import Inputs
 from explorer.declare.types.fields import INVARIANT, FieldType, Point, Scalar
-from explorer.network.input.inputs import Inputs
+from explorer.network.space import Inference, Known
 from explorer.spaces.volume.cube import cube_group
 from explorer.spaces.volume.elements.cube_map import CubeMap
 from explorer.spaces.volume.fields import SPATIAL, Fibre, Voxels

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from explorer.data.formats.archives import NPY, ZIP, Archive, Header, opened, read_header, read_values
 from explorer.data.formats.checks import Broken, file_bytes, refusing, scaled
 from explorer.data.readers import Fit, Reader
-from explorer.data.samples import Sample
+from explorer.declare.samples import Sample
 from explorer.spaces.volume.readers.assembly import is_volume, require_volume, sample_of_file
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.data.formats.checks import AGAIN, Broken, Floats
-from explorer.data.samples import Sample
+from explorer.declare.samples import Sample
 from explorer.spaces.volume.sample import volume_sample
 
 LEAST = 8  # voxels along each side: fewer slices are the channels of a picture

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from explorer.data.formats.checks import DENSEST, FREE, Broken, file_bytes, refusing
 from explorer.data.readers import Reader
-from explorer.data.samples import Sample
+from explorer.declare.samples import Sample
 from explorer.spaces.volume.readers.assembly import require_volume, sample_of_file
 
 _SIZES = {348: (344, b"n+1\0"), 540: (4, b"n+2\0")}  # of headers, and where the magic stands

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from explorer.data.formats.checks import AGAIN, Broken, file_bytes, quiet, refusing, scaled
 from explorer.data.formats.tiffs import DEFLATE, PLAIN, STARTS, inflated, told, walk
 from explorer.data.readers import Reader
-from explorer.data.samples import Sample
+from explorer.declare.samples import Sample
 from explorer.spaces.volume.readers.assembly import is_volume, require_volume, sample_of_file
 
 if TYPE_CHECKING:

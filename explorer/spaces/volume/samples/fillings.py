@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from explorer.data.filling import KINDS, filling
-from explorer.data.samples import Array, Sample
+from explorer.declare.samples import Array, Sample
 from explorer.spaces.volume.sample import volume_sample
 
 MOST = 2**26  # numbers

@@ -11,7 +11,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.data.samples import Sample, SampleSpec
+from explorer.declare.samples import Sample, SampleSpec
 from explorer.spaces.volume.sample import volume_sample
 
 SIDE = 25  # odd, so that strides of 2 stay centred: 25, 13, 7

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from explorer.data.samples import Sample
 from explorer.data.writers import Writer
+from explorer.declare.samples import Sample
 
 VOLUME = ("volume",)
 MOST_CHANNELS = 32767  # of NIfTI, along one axis

@@ -14,8 +14,8 @@ from torch import Tensor
 
 from explorer.data.finding import samples
 from explorer.declare.examples import Coding, Examples
+from explorer.declare.inputs import Inputs
 from explorer.declare.types.fields import FieldType, Regular
-from explorer.network.input.inputs import Inputs
 from explorer.network.tracing.running import evaluating
 from explorer.square.analyses.latent.known import own_examples
 from explorer.square.preparing.kept import kept

@@ -16,9 +16,10 @@ from torch import Tensor, nn
 
 from equiscope import check_equivariance, image
 from explorer.declare.elements import Element
+from explorer.declare.inputs import Inputs
 from explorer.equivariance import measure
 from explorer.equivariance.presets import PRESETS, preset_figures
-from explorer.network.input.inputs import Inputs
+from explorer.network.input.inputs import called
 from explorer.network.tracing.trace import trace
 from explorer.spaces.grid.analysis.lie import lie_derivative
 from explorer.spaces.grid.elements.affine import Affine
@@ -33,10 +34,10 @@ def square(model: nn.Module, x: Inputs, element: Element) -> tuple[Tensor, Tenso
     """Return rho(g) F(x) and F(rho(g) x) at the end of a network."""
     with torch.no_grad():
         traced = trace(model, x)
-        end, value = traced[traced.output], x.run(model)
+        end, value = traced[traced.output], called(model, x)
         expected = measure.expected_after(element, end, value)
         assert expected is not None
-        return expected, x.moved(element).run(model)
+        return expected, called(model, x.moved(element))
 
 
 @EACH

@@ -6,10 +6,10 @@ import pytest
 import torch
 from torch import nn
 
+from explorer.declare.inputs import inputs_of
 from explorer.declare.space import kinds
 from explorer.declare.symmetries import find_symmetry
 from explorer.equivariance.verdict.laws import candidates, laws, table
-from explorer.network.input.inputs import inputs_of
 from explorer.spaces.grid.fields import grid
 from explorer.work.progress import Cancelled
 

@@ -10,9 +10,9 @@ import pytest
 import torch
 from torch import nn
 
+from explorer.declare.inputs import Inputs, inputs_of
 from explorer.declare.types.fields import FieldType, Point
 from explorer.network.describing.modules import flops, module_infos
-from explorer.network.input.inputs import Inputs, inputs_of
 from explorer.network.tracing.trace import trace
 from explorer.spaces.grid.fields import grid
 from models.images.resnet import build_resnet18
@@ -77,7 +77,7 @@ def test_shared_and_idle_modules_are_told():
 def test_counting_imports_no_compiler() -> None:
     code = """import sys, torch
 from explorer.network.describing.modules import flops
-from explorer.network.input.inputs import inputs_of
+from explorer.declare.inputs import inputs_of
 from explorer.spaces.grid.fields import grid
 flops(torch.nn.Conv2d(1, 1, 3), inputs_of(torch.rand(1, 1, 5, 5), grid()))
 assert 'torch._dynamo' not in sys.modules"""

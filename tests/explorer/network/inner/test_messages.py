@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 import equiscope
-from explorer.network.input.inputs import Inputs
+from explorer.declare.inputs import Inputs
 from explorer.network.tracing.capture import capture
 from explorer.network.tracing.trace import trace
 

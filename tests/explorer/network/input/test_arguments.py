@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from explorer.equivariance.check import check_equivariance
 from explorer.network.input.arguments import named
+from explorer.network.input.inputs import called
 from explorer.spaces.graph.fields import EDGE, NODE
 from explorer.spaces.graph.network.inputs import graph_inputs, named_graph, ordered_graph
 from explorer.spaces.graph.network.nodes_or_edges import settled
@@ -63,7 +64,7 @@ def test_the_nodes_come_first_wherever_they_stand_in_the_call() -> None:
             return x.index_add(0, links[1], x[links[0]])
 
     made = ordered_graph([INDEX, X])
-    assert made.x is X and torch.equal(made.run(IndexFirst()), IndexFirst()(INDEX, X))
+    assert made.x is X and torch.equal(called(IndexFirst(), made), IndexFirst()(INDEX, X))
 
 
 def test_as_many_edges_as_nodes_are_told_apart_by_trial() -> None:

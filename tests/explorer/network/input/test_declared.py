@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from explorer.app.answering.own_inputs import asked, remembered, tried
-from explorer.declare.space import spaces
 from explorer.declare.states.model_name import files_of, split_input, split_name, with_input
 from explorer.declare.telling.asking import ANY, Declared, declared_from, parse_declared
 from explorer.network.input.declared import remembered_inputs
 from explorer.network.opening.loading import find_card
 from explorer.network.opening.refusals import ModelError, Unknown
+from explorer.square.space import spaces
 
 NET = """
 from torch import nn
@@ -38,7 +38,7 @@ def net(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("space", spaces().values(), ids=lambda space: space.name)
 def test_every_form_is_written_and_read_again(space: object) -> None:
-    from explorer.declare.space import Space
+    from explorer.square.space import Space
 
     assert isinstance(space, Space) and space.form is not None
     form = space.form()

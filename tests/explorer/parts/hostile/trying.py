@@ -15,7 +15,7 @@ from time import monotonic
 from explorer.data.reader_process.asking import Process
 from explorer.data.reader_process.bounds import MB
 from explorer.data.readers import ReadError
-from explorer.data.samples import Sample
+from explorer.declare.samples import Sample
 from tests.explorer.parts.hostile.accepted import accepted_files
 from tests.explorer.parts.hostile.mutations import changed
 

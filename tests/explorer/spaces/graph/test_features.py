@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from explorer.data.finding import find_sample
-from explorer.data.samples import Sample
+from explorer.declare.samples import Sample
 from explorer.spaces.graph.analysis.measures import clustering, core_numbers, simple_graph
 from explorer.spaces.graph.network.features import fit_graph, node_features, told_nodes
 from explorer.spaces.graph.network.form import GraphInput

@@ -17,8 +17,8 @@ from explorer.data import in_process
 from explorer.data.finding import find_sample
 from explorer.data.opening import read_file
 from explorer.data.readers import ReadError
-from explorer.data.samples import Sample
 from explorer.data.writers import write_file
+from explorer.declare.samples import Sample
 from explorer.spaces.graph.readers import edges as edge_lists
 from explorer.spaces.graph.samples.molecules import FOLDER
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from explorer.declare.elements import Element, NoAction, chain_element, inverse_steps, parse_chain, transforms
+from explorer.declare.inputs import Inputs
 from explorer.declare.types.fields import PAIR, FieldType
-from explorer.network.input.inputs import Inputs
 from explorer.spaces.graph.elements.relabelling import GraphMap
 from explorer.spaces.graph.fields import EDGE, EDGE_INDEX, GRAPH, NODE, NODE_INPUT, NodeIndex, Nodes
 from explorer.spaces.graph.network.inference import GraphInference

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from explorer.data.finding import find_sample, samples
-from explorer.data.samples import Sample
+from explorer.declare.samples import Sample
 from explorer.spaces.graph.chemistry.atoms import element_of
 from explorer.spaces.graph.drawing.thumbnail import graph_thumbnail
 from explorer.spaces.graph.samples.edges import both_ways, is_symmetric, once

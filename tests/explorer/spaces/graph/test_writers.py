@@ -15,8 +15,8 @@ from numpy.testing import assert_array_equal
 
 from explorer.data.finding import find_sample
 from explorer.data.opening import read_file
-from explorer.data.samples import Sample
 from explorer.data.writers import writable, write_file, writers
+from explorer.declare.samples import Sample
 from explorer.spaces.graph.sample import graph_sample
 from explorer.spaces.graph.samples.edges import both_ways
 from explorer.spaces.grid.sample import image_sample

@@ -13,10 +13,10 @@ import torch
 from scipy.sparse.linalg import splu, spsolve
 
 from explorer.app.answering.engine import LocalEngine
-from explorer.data.samples import Sample, Signal
 from explorer.data.writers import write_file
 from explorer.declare.elements import chain_element, parse_chain, transforms
 from explorer.declare.registry import scan
+from explorer.declare.samples import Sample, Signal
 from explorer.equivariance.measure import unmoved
 from explorer.spaces.mesh.drawing.values import MeshPart
 from explorer.spaces.mesh.elements.word import SurfaceWord

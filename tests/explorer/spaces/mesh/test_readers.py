@@ -20,8 +20,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from explorer.data.finding import find_sample
 from explorer.data.opening import read_file
 from explorer.data.readers import ReadError
-from explorer.data.samples import Sample
 from explorer.data.writers import writable, write_file
+from explorer.declare.samples import Sample
 from explorer.spaces.mesh.sample import mesh_sample
 from explorer.work.limits import MAX_FACES
 

@@ -13,7 +13,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from explorer.data.finding import find_sample, samples
-from explorer.data.samples import Sample
+from explorer.declare.samples import Sample
 from explorer.spaces.mesh.drawing.thumbnail import LEAN, TURN, mesh_thumbnail
 from explorer.spaces.mesh.fields import FACES, VERTEX, VERTEX_POSITION
 from explorer.spaces.mesh.sample import mesh_sample

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from explorer.data.finding import find_sample, fitted
 from explorer.declare.elements import Element, NoAction, chain_element, parse_chain
 from explorer.declare.groups import group
+from explorer.declare.inputs import Inputs
 from explorer.declare.types.fields import FieldType, Regular
-from explorer.network.input.inputs import Inputs, inputs_from
+from explorer.network.input.inputs import inputs_from
 from explorer.spaces.mesh.elements.surface_map import SurfaceMap
 from explorer.spaces.mesh.fields import (
     EDGE_DIRECTION,

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from equiscope import check_equivariance
-from explorer.network.input.inputs import Inputs
+from explorer.declare.inputs import Inputs
 from explorer.spaces.graph.fields import EDGE_INDEX
 from explorer.spaces.points.elements.isometry import Isometry
 from explorer.spaces.points.fields import POSITION, particle

@@ -17,11 +17,11 @@ from torch import Tensor, nn
 from explorer.app.answering.engine import LocalEngine
 from explorer.data.finding import find_sample
 from explorer.declare.elements import chain_element, parse_chain
+from explorer.declare.inputs import Inputs, as_given, places_first
 from explorer.declare.types.field_text import parse_field
 from explorer.declare.types.fields import FieldType
 from explorer.equivariance import measure
 from explorer.equivariance.check import check_equivariance
-from explorer.network.input.inputs import Inputs, as_given, places_first
 from explorer.network.opening.loading import file_card
 from explorer.network.opening.refusals import ModelError
 from explorer.spaces.sequence.drawing.values import TimePart

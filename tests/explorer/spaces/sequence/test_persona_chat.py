@@ -14,7 +14,7 @@ from explorer.data.finding import find_sample, fitted
 from explorer.data.formats.named_columns import named_columns
 from explorer.data.opening import read_file
 from explorer.data.readers import ReadError
-from explorer.data.samples import Sample
+from explorer.declare.samples import Sample
 from explorer.spaces.graph.network.form import GraphInput
 from explorer.spaces.sequence.network.form import SequenceInput
 from explorer.spaces.sequence.readers.persona_text import dialogues_in

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from explorer.data.finding import find_sample, fitted, samples
-from explorer.data.samples import Sample
+from explorer.declare.samples import Sample
 from explorer.spaces.grid.sample import image_sample
 from explorer.spaces.sequence.drawing.thumbnail import sequence_thumbnail
 from explorer.spaces.sequence.fields import STEP, STEP_INPUT

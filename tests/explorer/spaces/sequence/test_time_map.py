@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from torch import Tensor, nn
 
 from explorer.declare.elements import NoAction, chain_element, inverse_steps, parse_chain, transforms
+from explorer.declare.inputs import Inputs
 from explorer.declare.types.field_text import parse_field
 from explorer.declare.types.fields import INVARIANT, PAIR, FieldType
 from explorer.equivariance.check import check_equivariance
-from explorer.network.input.inputs import Inputs
 from explorer.spaces.sequence.drawing.part import found_at
 from explorer.spaces.sequence.elements.time_map import TimeMap
 from explorer.spaces.sequence.fields import STEP, STEP_INPUT, Steps, Strands

@@ -15,8 +15,8 @@ from numpy.testing import assert_array_equal
 
 from explorer.data.finding import find_sample, samples
 from explorer.data.opening import read_file
-from explorer.data.samples import Sample
 from explorer.data.writers import writable, write_file, writers
+from explorer.declare.samples import Sample
 from explorer.spaces.sequence.network.fit import base_columns
 from explorer.spaces.sequence.sample import sequence_sample
 

@@ -12,13 +12,13 @@ from PIL import Image
 
 from explorer.data.finding import find_sample, samples
 from explorer.declare.elements import chain_element, inverse_steps, parse_chain
-from explorer.declare.space import space_of_kind
 from explorer.declare.types.field_text import parse_field
 from explorer.spaces.sphere.elements.turn import Turn, about
 from explorer.spaces.sphere.fields import Coefficients, harmonic, rotation
 from explorer.spaces.sphere.harmonics import analysed, map_basis, on_sphere, rotation_grid, sphere_grid, wigner
 from explorer.spaces.sphere.network.fit import fit_sphere
 from explorer.spaces.sphere.network.form import SphereInput
+from explorer.square.space import space_of_kind
 
 SPHERES = [name for name, spec in samples().items() if spec.domain == "sphere"]
 TURNS = [about(90, 0, 90), about(37, -120, 15), about(180, 45, -60), about(1e-7, 10, 0)]

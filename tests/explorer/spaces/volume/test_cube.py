@@ -12,12 +12,12 @@ import torch
 
 from explorer.app.answering.engine import LocalEngine
 from explorer.declare.elements import NoAction, chain, chain_element, inverse_steps, parse_chain, transforms
+from explorer.declare.inputs import Inputs
 from explorer.declare.registry import scan
 from explorer.declare.symmetries import Situation, find_symmetry
 from explorer.declare.types.field_text import parse_field
 from explorer.declare.types.fields import FieldType
 from explorer.equivariance import measure
-from explorer.network.input.inputs import Inputs
 from explorer.spaces.volume.cube import cube_group
 from explorer.spaces.volume.elements.cube_map import CubeMap, linear
 from explorer.spaces.volume.fields import VOLUME

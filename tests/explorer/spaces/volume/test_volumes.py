@@ -7,12 +7,12 @@ import pytest
 import torch
 
 from explorer.data.finding import find_sample, samples
-from explorer.declare.space import space_of_kind
 from explorer.spaces.volume.cube import cube_group
 from explorer.spaces.volume.elements.cube_map import CubeMap, linear
 from explorer.spaces.volume.fields import VOLUME
 from explorer.spaces.volume.network.fit import fit_volume
 from explorer.spaces.volume.network.reach import reaches
+from explorer.square.space import space_of_kind
 
 VOLUMES = [name for name, spec in samples().items() if spec.domain == "volume"]
 

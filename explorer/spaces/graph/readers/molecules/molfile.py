@@ -13,7 +13,7 @@ import numpy as np
 
 from explorer.data.formats.checks import Broken, file_bytes, refusing
 from explorer.data.readers import Reader
-from explorer.data.samples import Sample
+from explorer.declare.samples import Sample
 from explorer.spaces.graph.chemistry.atoms import BONDS, SYMBOLS, numbered, one_hot
 from explorer.spaces.graph.readers.assembly import Found, sample_of
 

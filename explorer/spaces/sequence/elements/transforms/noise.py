@@ -13,7 +13,7 @@ from explorer.spaces.sequence.fields import Steps
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from explorer.network.input.inputs import Inputs
+    from explorer.declare.inputs import Inputs
 
 DOMAINS = ("sequence",)
 

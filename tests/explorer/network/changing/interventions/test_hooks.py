@@ -10,11 +10,11 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from explorer.declare.inputs import Inputs
 from explorer.declare.states.interventions import parse_intervention
 from explorer.declare.types.field_text import parse_field
 from explorer.network.changing.interventions.changes import change_of
 from explorer.network.changing.interventions.hooks import Hooks, with_tensor
-from explorer.network.input.inputs import Inputs
 from explorer.network.tracing.capture import capture, feed
 from explorer.network.tracing.layers import LayerError, Trace
 from explorer.network.tracing.trace import trace
