@@ -94,12 +94,12 @@ def _other(held: list[tuple[Any, dict[str, Any]]]) -> str:
     for holder, functions in held:
         now = vars(holder)
         for name, value in functions.items():
-            if (found := now.get(name)) is not value and not _wrapped_by_torch(found, value):
+            if (found := now.get(name)) is not value and not wrapped_by_torch(found, value):
                 return f"{holder.__name__}.{name}"
     return ""
 
 
-def _wrapped_by_torch(found: Any, value: Any) -> bool:
+def wrapped_by_torch(found: Any, value: Any) -> bool:
     """Say whether torch's compiler, which some packages import, has put its own wrapper round a function."""
     from torch._compile import _disable_dynamo
 

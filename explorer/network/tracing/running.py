@@ -129,14 +129,14 @@ def attended(model: nn.Module, cancelled: Callable[[], bool] | None) -> list[Rem
     handles = []
 
     for name, module in model.named_modules() if write is not None or cancelled is not None else ():
-        handles.append(module.register_forward_pre_hook(_Entering(write, name or ROOT, cancelled)))
+        handles.append(module.register_forward_pre_hook(Entering(write, name or ROOT, cancelled)))
         if write is not None:
             outer = "" if not name else name.rpartition(".")[0] or ROOT
-            handles.append(module.register_forward_hook(_Entering(write, outer, None)))
+            handles.append(module.register_forward_hook(Entering(write, outer, None)))
     return handles
 
 
-class _Entering:
+class Entering:
     """A hook that says where the network is; a copy of the network shares it, and one that was stored says nothing."""
 
     __slots__ = ("_cancelled", "_place", "_write")
@@ -150,12 +150,12 @@ class _Entering:
         if self._cancelled is not None and self._cancelled():
             raise Cancelled
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> _Entering:
+    def __deepcopy__(self, memo: dict[int, Any]) -> Entering:
         return self
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         # modules of e3nn are copied by way of pickle
-        return _Entering, (None, self._place, None)
+        return Entering, (None, self._place, None)
 
 
 @contextmanager
