@@ -52,6 +52,10 @@ class Inference(ABC):
         """Return the field of a tensor that a module is given, of that number; as the module declares what it takes."""
         return field
 
+    def typed(self, declared: object, field: FieldType | None, shape: tuple[int, ...]) -> FieldType | None:
+        """Return the field of a value that carries a type, as of escnn; None where that says nothing here."""
+        return None
+
     def receptive(
         self, module: nn.Module, in_field: FieldType | None, shape_in: tuple[int, ...], shape: tuple[int, ...],
         radius: float,

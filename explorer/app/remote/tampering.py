@@ -13,7 +13,7 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any
 
 from explorer.declare.states.model_name import code_of, named_as_shown
@@ -94,9 +94,19 @@ def _other(held: list[tuple[Any, dict[str, Any]]]) -> str:
     for holder, functions in held:
         now = vars(holder)
         for name, value in functions.items():
-            if now.get(name) is not value:
+            if (found := now.get(name)) is not value and not wrapped_by_torch(found, value):
                 return f"{holder.__name__}.{name}"
     return ""
+
+
+def wrapped_by_torch(found: Any, value: Any) -> bool:
+    """Say whether torch's compiler, which some packages import, has put its own wrapper round a function."""
+    from torch._compile import _disable_dynamo
+
+    whole: Any = _disable_dynamo
+    own = [const for const in whole.__code__.co_consts if isinstance(const, CodeType)]
+    held = [cell.cell_contents for cell in getattr(found, "__closure__", None) or ()]
+    return any(getattr(found, "__code__", None) is code for code in own) and any(one is value for one in held)
 
 
 def _limits() -> list[tuple[int, int]]:

@@ -40,6 +40,13 @@ def between(row: LayerReport, trace: Trace, judged: Collection[str]) -> str:
         if layer.name not in judged:
             before.append(layer.name)
     perhaps = f", or in {listed(before)}, on which there is no verdict" if before else ""
+    own = trace.by_name.get(row.name)
+    if row.local is None and own is not None and own is trace.layers[-1] and not own.module and len(trace.layers) > 1:
+        last = trace.layers[-2].name
+        return (
+            f"the fault first shows in {row.name}: no layer makes it, but the network's own code after {last}, the "
+            f"last layer that it calls, or beside it{perhaps}"
+        )
     if row.local is None:
         return (
             f"the fault first shows in {row.name}, which cannot be tested alone: it is made there, or by code between "

@@ -6,10 +6,12 @@ import copy
 from collections import OrderedDict
 from typing import Any
 
+import torch
 from torch import Tensor, nn
 from torch.nn.parameter import UninitializedBuffer, is_lazy
 
 _ATOMS = frozenset({int, float, bool, str, bytes, complex, type(None), type})
+_OWN = frozenset(vars(nn.Module()))  # what torch itself keeps in a module
 _EMPTY = frozenset({dict, OrderedDict, set, list})  # a copy of an empty one is a new one
 
 
@@ -57,4 +59,15 @@ def _value(name: str, value: Any, memo: dict[int, Any]) -> Any:
         return memo.setdefault(id(value), kind())
     if name == "_modules" and kind in (dict, OrderedDict):
         return kind((n, None if m is None else copied_module(m, memo)) for n, m in value.items())
-    return copy.deepcopy(value, memo)
+    before = len(memo)
+    try:
+        return copy.deepcopy(value, memo)
+    except (torch.OutOfMemoryError, MemoryError, RecursionError):
+        raise
+    except Exception:  # a class of somebody else's may raise anything
+        if name in _OWN:
+            raise
+        # what is no weight, module or hook, such as a group whose elements are keys of its own tables, is shared
+        for half_made in list(memo)[before:]:
+            del memo[half_made]
+        return value

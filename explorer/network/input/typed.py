@@ -25,6 +25,11 @@ def tensor_of(value: object) -> Tensor | None:
     return tensor if isinstance(tensor, Tensor) and is_type(getattr(value, "type", None)) else None
 
 
+def type_of(value: object) -> Any:
+    """Return the type that a value carries with its tensor, None of any other."""
+    return None if tensor_of(value) is None else getattr(value, "type", None)
+
+
 def enrol(values: Iterable[object]) -> None:
     """Let such values be taken apart and put together again wherever they lie in arguments."""
     for value in values:

@@ -61,11 +61,11 @@ def capture(
         LayerError: a module raised, or a watched layer was not called; `.where` names it.
     """
     wanted = tuple(dict.fromkeys(layers))
-    by_module, left = _by_module(wanted), set(wanted)
+    modules = dict(model.named_modules())
+    by_module, left = _by_module(wanted, frozenset(n for n in modules if "[" in n or "#" in n)), set(wanted)
     outputs: dict[str, Any] = {}
     fed: dict[str, tuple[Tensor, ...]] = {}
     handles: list[_Hook | RemovableHandle] = []
-    modules = dict(model.named_modules())
     watched = {m: _Calls(base, by_module[base]) for base, m in modules.items() if base and base in by_module}
     inner = any(base not in modules and base not in (OUTPUT, FORWARD) for base in by_module)
 
@@ -217,17 +217,23 @@ class Fed(tuple[Tensor, ...]):
 
 
 @lru_cache(maxsize=64)
-def _by_module(names: tuple[str, ...]) -> dict[str, Named]:
-    """Return the layers' names by module and call."""
+def _by_module(names: tuple[str, ...], odd: frozenset[str]) -> dict[str, Named]:
+    """Return the layers' names by module and call.
+
+    Args:
+        odd: modules whose own names have the signs that calls and parts are written with.
+    """
     found: dict[str, Named] = {}
     for name in names:
-        base, call, part = _parsed(name)
+        base, call, part = _parsed(name, odd)
         found.setdefault(base, {}).setdefault(call, []).append((name, part))
     return found
 
 
-def _parsed(name: str) -> tuple[str, int, int]:
+def _parsed(name: str, odd: frozenset[str] = frozenset()) -> tuple[str, int, int]:
     """Return (module, call, tensor of its result) of a layer's name, counted from 0."""
+    if odd and (own := max((o for o in odd if name == o or name.startswith((f"{o}#", f"{o}["))), key=len, default="")):
+        return own, *_parsed(f"_{name[len(own) :]}")[1:]
     base, _, rest = name.partition("#")
     head, bracket, part = name.rpartition("[")
     if bracket and part.endswith("]") and part[:-1].isdigit():
@@ -271,7 +277,7 @@ def feed(
     try:
         with standing_for(trace[name].call), within(name):
             result = next(itertools.islice(tensors_in(module(*args, **kwargs)), trace[name].part, None), None)
-    except (Cancelled, KeyboardInterrupt, torch.OutOfMemoryError):
+    except (Cancelled, KeyboardInterrupt, torch.OutOfMemoryError, LayerError):
         raise
     except BaseException as error:
         raise LayerError(name, f"layer {name} raised {named_error(error)}") from error

@@ -140,6 +140,8 @@ def failing(model: nn.Module, error: BaseException) -> str:
 
 def layer_error(model: nn.Module, error: BaseException) -> LayerError:
     """Return `error` as one sentence that names the layer it came from."""
+    if isinstance(error, LayerError):  # what is changed in the network says itself what is wrong with it
+        return error
     where = failing(model, error)
     named = f"layer {where}" if where else "the network's forward"
     if isinstance(error, MemoryError):

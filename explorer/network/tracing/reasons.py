@@ -14,6 +14,7 @@ from explorer.network.space import Known
 
 CORRECTED = "corrected by hand"
 DECLARED = "declared by the module"
+CARRIED = "declared by the type that its answer carries"
 AUTHOR = "declared by the author of the model"
 PASSED = "its last layer's answer, passed on as it is"
 ALIKE = "code after its layers gave values of a shape that an earlier layer had: its field is taken"

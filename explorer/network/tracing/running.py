@@ -129,23 +129,33 @@ def attended(model: nn.Module, cancelled: Callable[[], bool] | None) -> list[Rem
     handles = []
 
     for name, module in model.named_modules() if write is not None or cancelled is not None else ():
-        handles.append(module.register_forward_pre_hook(_entering(write, name or ROOT, cancelled)))
+        handles.append(module.register_forward_pre_hook(Entering(write, name or ROOT, cancelled)))
         if write is not None:
             outer = "" if not name else name.rpartition(".")[0] or ROOT
-            handles.append(module.register_forward_hook(_entering(write, outer, None)))
+            handles.append(module.register_forward_hook(Entering(write, outer, None)))
     return handles
 
 
-def _entering(write: Writer | None, place: str, cancelled: Callable[[], bool] | None) -> Callable[..., None]:
-    """Return a hook that says where the network is: a function, which a copy of the network shares with it."""
+class Entering:
+    """A hook that says where the network is; a copy of the network shares it, and one that was stored says nothing."""
 
-    def enter(*_: Any) -> None:
-        if write is not None:
-            write(place)
-        if cancelled is not None and cancelled():
+    __slots__ = ("_cancelled", "_place", "_write")
+
+    def __init__(self, write: Writer | None, place: str, cancelled: Callable[[], bool] | None) -> None:
+        self._write, self._place, self._cancelled = write, place, cancelled
+
+    def __call__(self, *_: Any) -> None:
+        if self._write is not None:
+            self._write(self._place)
+        if self._cancelled is not None and self._cancelled():
             raise Cancelled
 
-    return enter
+    def __deepcopy__(self, memo: dict[int, Any]) -> Entering:
+        return self
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        # modules of e3nn are copied by way of pickle
+        return Entering, (None, self._place, None)
 
 
 @contextmanager

@@ -25,7 +25,7 @@ from explorer.network.inner.tracing import constant_masks, described, settled
 from explorer.network.inner.value import Inner
 from explorer.network.inner.watching import watching
 from explorer.network.input.inputs import called
-from explorer.network.input.typed import irreps_text
+from explorer.network.input.typed import irreps_text, type_of
 from explorer.network.space import Inference, Known, inference_of
 from explorer.network.tracing import reasons
 from explorer.network.tracing.capture import Fed
@@ -245,6 +245,9 @@ class _Recorder:
                 same = in_field.rep != out_field.rep and out.shape == tensors[0].shape and torch.equal(out, tensors[0])
                 tried = kept(module, args, kwargs, in_field, out_field, same, self.declared)
                 out_field, why = tried, why if tried == out_field else reasons.KEPT
+            declared = None if part or declares(module) else type_of(result)
+            if declared is not None and (carried := self.inference.typed(declared, out_field, shape)) is not None:
+                out_field, why = carried, reasons.CARRIED
             rank = max(
                 [rank + int((weighted := counted(module) is not None) and not inner), *(layer.rank for layer in inner)]
             )

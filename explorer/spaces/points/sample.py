@@ -12,6 +12,7 @@ from explorer.spaces.graph.chemistry.atoms import SYMBOLS, numbered
 from explorer.spaces.points.fields import PARTICLE, PARTICLE_INPUT, POSITION, VECTOR
 
 SHORTEST, BOHR = 0.5, 0.529177  # Å: no two atoms of a molecule are nearer; ångström of a bohr
+CELL = "one cell of a crystal"  # how a note begins on a sample that is one
 MOST_POINTS = 2**22  # of a file; more than anything here draws or measures
 NUMBER = {symbol: number for number, symbol in enumerate(SYMBOLS, 1)} | {"D": 1, "T": 1, "X": 0}
 
@@ -118,3 +119,8 @@ def near_bonds(numbers: NDArray[np.integer], position: NDArray[np.float64]) -> N
     radius = radii[np.where((numbers > 0) & (numbers < len(radii)), numbers, 0)]
     pairs = near_pairs(position, radius)
     return np.zeros((2, 0), np.int64) if pairs is None else np.ascontiguousarray(pairs.T)
+
+
+def in_a_cell(sample: Sample) -> bool:
+    """Return whether a sample is one cell of a crystal."""
+    return any(note.startswith(CELL) for note in sample.notes)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 import torch
@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from explorer.declare.elements import Element, NoAction, Transform, chain_element, transforms
+from explorer.declare.inputs import Inputs
 from explorer.equivariance import measure
 from explorer.network.changing.moved_network import following
 from explorer.network.tracing.running import evaluating
-from explorer.square.analyses.sweep import Figures, one_by_one, sweep
+from explorer.square.analyses.sweep import Figures, of_one_size, one_by_one, sweep
 from explorer.square.drawing.layers import scores_of
 from explorer.square.frame import OrbitCurve
 from explorer.square.preparing.prepare import Prepared
@@ -100,11 +101,17 @@ def orbit(
         part: slice, elements: list[Element], by: Callable[..., tuple[Figures, Sequence[Tensor]]]
     ) -> Sequence[Tensor]:
         """Fill in the errors of a part of the orbit and return the network's answers there."""
+        alike: Iterable[tuple[list[int], Inputs | None]] = [(list(range(len(elements))), None)]
+        if p.inputs.batched:
+            alike = of_one_size(p, elements)
+        out: dict[int, Tensor] = {}
         with torch.no_grad(), evaluating(p.model), following(p.model):
-            relative, out = by(p, elements, None, layers)
-        for name, figures in relative.items():
-            errors[name][part] = figures
-        return out
+            for places, moved in alike:
+                relative, answers = by(p, [elements[k] for k in places], moved, layers)
+                out.update(zip(places, answers, strict=True))
+                for name, figures in relative.items():
+                    errors[name][[part.start + k for k in places]] = figures
+        return [out[k] for k in range(len(elements))]
 
     ways = space_of(p.inputs).sweepers()
     quick, full = ways or ((sweep, sweep) if p.inputs.batched else (one_by_one, one_by_one))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 import torch
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from explorer.declare.elements import Element, NoAction
-from explorer.declare.inputs import Given
+from explorer.declare.inputs import Given, Inputs
 from explorer.equivariance import measure
 from explorer.equivariance.trial.remembered import Remembered
 from explorer.network.tracing.capture import capture
@@ -23,7 +24,7 @@ Norms = Callable[[str, Tensor], Tensor]  # (layer, its answer) -> (2, elements):
 
 
 def sweep(
-    p: Prepared, elements: Sequence[Element], gx: Tensor | None, layers: Sequence[Layer]
+    p: Prepared, elements: Sequence[Element], gx: Given | None, layers: Sequence[Layer]
 ) -> tuple[Figures, list[Tensor]]:
     """Return ({layer: relative error per element}, outputs), compared at every place that is determined."""
 
@@ -75,21 +76,21 @@ def one_by_one(
 
 
 def in_a_batch(
-    p: Prepared, elements: Sequence[Element], gx: Tensor | None, layers: Sequence[Layer], norms: Norms
+    p: Prepared, elements: Sequence[Element], gx: Given | None, layers: Sequence[Layer], norms: Norms
 ) -> tuple[Figures, list[Tensor]]:
     """Run the batch; a layer whose field has no such action, or whose size changes, has NaN for every element."""
     wanted = {w.name for w in layers} | {p.trace.output}
     if any(e.resamples for e in elements):
         p.trace.find_radii()
-    moved: Given | None = gx
-    if moved is None or p.inputs.call is not None or len(p.inputs.values) > 1:
+    moved = gx
+    if moved is None or (isinstance(moved, Tensor) and (p.inputs.call is not None or len(p.inputs.values) > 1)):
         moved = p.inputs.map(lambda v, f: torch.cat([e.act(v, f) for e in elements]))
     output: list[Tensor] = []
 
     def reduce(name: str, answer: Tensor) -> Tensor | None:
         if name == p.trace.output:
             output.append(answer)
-        if p.trace[name].field is None or answer.shape[1:] != p.values[name].shape[1:]:
+        if p.trace[name].field is None:
             return None
         try:
             return norms(name, answer)
@@ -106,6 +107,25 @@ def in_a_batch(
     return {w.name: relative.get(w.name, unknown) for w in layers}, list(output[0].split(1))
 
 
+def of_one_size(p: Prepared, elements: Sequence[Element]) -> Iterator[tuple[list[int], Inputs]]:
+    """Yield which elements can run as one batch, with the batch: a quarter turn makes other sizes of a rectangle."""
+    alike: dict[tuple[tuple[int, ...], ...], dict[int, tuple[Tensor, ...]]] = {}
+    for k, element in enumerate(elements):
+        moved = tuple(element.act(v, f) for v, f in zip(p.inputs.values, p.inputs.fields, strict=True))
+        alike.setdefault(tuple(tuple(v.shape) for v in moved), {})[k] = moved
+    for group in alike.values():
+        yield (
+            list(group),
+            replace(p.inputs, values=tuple(torch.cat(each) for each in zip(*group.values(), strict=True))),
+        )
+
+
 def norms_of(expected: Tensor, answer: Tensor) -> Tensor:
-    """Return ||answer - expected|| and ||expected|| of each sample, (2, samples)."""
+    """Return ||answer - expected|| and ||expected|| of each sample, (2, samples).
+
+    Raises:
+        NoAction: the two are of different sizes, so that nothing says which places correspond.
+    """
+    if expected.shape[1:] != answer.shape[1:]:
+        raise NoAction("the layer has other places after the element than the element makes of its own")
     return torch.stack([(answer - expected).flatten(1).norm(dim=1), expected.flatten(1).norm(dim=1)])

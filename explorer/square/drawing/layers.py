@@ -12,7 +12,7 @@ from explorer.declare.elements import Element
 from explorer.declare.types.fields import FieldType, Point, Regular
 from explorer.network.inner.tiled import Tiled
 from explorer.network.tracing.capture import capture, differentiable, gradients_to_inputs
-from explorer.network.tracing.layers import Layer
+from explorer.network.tracing.layers import Layer, LayerError
 from explorer.network.tracing.running import evaluating
 from explorer.square.frame import Array
 from explorer.square.preparing.prepare import Prepared
@@ -117,11 +117,20 @@ def drawn_filters(p: Prepared, layer: Layer, most: int = 256) -> tuple[Array | N
 
 
 def matrices(p: Prepared) -> dict[str, Array]:
-    """Return the linear operators that the card draws, {title: (rows, columns)}."""
+    """Return the linear operators that the card draws, {title: (rows, columns)}.
+
+    There are none where they need the network on other inputs, for which a frozen or replaced layer has no values.
+    """
     if p.card.matrix is None:
         return {}
     result = {}
-    for title, matrix in p.card.matrix(p.model).items():
+    try:
+        made = p.card.matrix(p.model)
+    except LayerError:
+        if not p.interventions:
+            raise
+        return {}
+    for title, matrix in made.items():
         array = np.ascontiguousarray(matrix, dtype=np.float32)
         array.flags.writeable = False
         result[title] = array

@@ -282,6 +282,7 @@ POINTS: dict[str, tuple[str, bytes, str, int]] = {
         ".ply", b"ply\nformat ascii 1.0\nelement vertex 3\nproperty float x\nproperty float y\nproperty float z\n"
         b"end_header\n0 0 0\n1 0 0\n0 1 0\n", "points", 9,
     ),
+    "points-npy": (".npy", npy(np.linspace(-1, 1, 30).reshape(10, 3)), "points", 10),
     "points-npz": (".npz", npz(points=np.zeros((2, 3)) + np.arange(3.0)), "points", 30),
 }  # fmt: skip
 BLOCK = np.linspace(0, 1, 9 * 10 * 11, dtype=np.float32).reshape(9, 10, 11)
@@ -793,7 +794,7 @@ LIARS = {
 
 
 @pytest.mark.parametrize("extension", LIARS)
-@pytest.mark.parametrize("size", [(MAX_SIDE + 1, 2), (3, MAX_SIDE + 1), (16000, 16000), (65535, 65535)])
+@pytest.mark.parametrize("size", [(MAX_SIDE + 1, 2), (5, MAX_SIDE + 1), (16000, 16000), (65535, 65535)])
 def test_a_header_beyond_the_limit_is_refused_before_decoding(
     extension: str, size: tuple[int, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

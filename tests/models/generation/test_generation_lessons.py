@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
+from explorer.declare.states.interventions import parse_intervention
 from explorer.network.opening.loading import load_model
+from explorer.state.state import State
 from models.generation.gan_densities import by_hand
 from models.layers.adversarial.losses import LOSSES
-from tests.models.cards.lesson_frames import BROKEN, EXACT, at, engine, error
+from tests.models.cards.lesson_frames import BROKEN, EXACT, answer, at, engine, error
 
 
 def numbers(number: str, **changes: Any) -> dict[str, float]:
@@ -102,3 +105,11 @@ def test_lesson_99_the_second_stage_draws_what_the_first_cannot_hold() -> None:
     wide: Any = at("99", params={"spread": 1.5}).squares[0].part
     assert np.abs(wide.stations[1].of_x - fine).max() > 0.2
     assert frame.squares[0].latent is not None, "Samples has something to show"
+
+
+@pytest.mark.parametrize("layer", ["generator", "discriminator"])
+def test_a_frozen_half_is_drawn_without_densities(layer: str) -> None:
+    """The densities run each half on other inputs, for which nothing is kept."""
+    wanted = State(model="gan-line", sample="latents-1")
+    frozen = answer(replace(wanted, interventions=(parse_intervention(f"{layer}:freeze"),))).squares[0]
+    assert answer(wanted).squares[0].matrices and not frozen.matrices and frozen.interventions

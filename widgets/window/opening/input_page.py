@@ -112,6 +112,9 @@ class InputPage(Dialog):
         self.outcome = QLabel(textFormat=Qt.TextFormat.PlainText, wordWrap=True)
         self.outcome.setAccessibleName("What came of trying it")
         self.outcome.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        kept = self.outcome.sizePolicy()
+        kept.setRetainSizeWhenHidden(True)  # buttons stay where they are when there is something to say
+        self.outcome.setSizePolicy(kept)
         self.remember = QCheckBox(
             f"Remember this in {asked.beside.replace(chr(92), '/').rpartition('/')[2]}, beside it"
         )

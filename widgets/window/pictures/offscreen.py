@@ -114,10 +114,12 @@ def _wait(window: MainWindow, state: State | None, orbit: bool, timeout: float) 
     complete: set[str] = set()
     shown: list[Frame] = []
 
+    def measured() -> bool:
+        return bool(shown) and all(len(s.measures) == len(s.layers) for s in shown[-1].squares)
+
     def check() -> None:
         wanted = {square.model for square in shown[-1].squares} if shown else {""}
-        measured = shown and all(len(s.measures) == len(s.layers) for s in shown[-1].squares)
-        if measured and not window.controller.waiting and (not orbit or wanted <= complete):
+        if measured() and not window.controller.waiting and (not orbit or wanted <= complete):
             loop.quit()
 
     def frame_came(frame: Frame) -> None:
@@ -138,7 +140,9 @@ def _wait(window: MainWindow, state: State | None, orbit: bool, timeout: float) 
             loop.quit()
 
     def too_late() -> None:
-        trouble.append(f"no {'orbit' if shown else 'frame'} after {timeout:g} seconds")
+        if not measured():  # else only the curve is missing, or a part of it
+            what = "not every layer was measured" if shown else "nothing was drawn"
+            trouble.append(f"{what} within {timeout:g} seconds: take a smaller input")
         loop.quit()
 
     controller = window.controller

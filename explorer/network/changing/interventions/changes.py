@@ -40,10 +40,14 @@ def change_of(one: Intervention, model: nn.Module, layer: Layer, values: Values 
             return given if instead is None else instead.clone() if values is not None else instead
         shape = tuple(given.shape)
         if shape not in masks:  # of inputs of another size
-            masks[shape] = unit_of(one, model, layer, shape)  # type: ignore[assignment]
+            with torch.inference_mode(False):  # it is kept, for runs that are differentiated as well
+                masks[shape] = unit_of(one, model, layer, shape)  # type: ignore[assignment]
         return torch.where(masks[shape].to(given.device), instead, given)
 
     return change
+
+
+KEPT = {"freeze": "frozen", "replace": "replaced"}
 
 
 def _instead(one: Intervention, given: Tensor, values: Values | None) -> Tensor | None:
@@ -60,7 +64,9 @@ def _instead(one: Intervention, given: Tensor, values: Values | None) -> Tensor 
     if kept.shape != given.shape:
         here, there = ("×".join(map(str, t.shape)) for t in (given, kept))
         raise LayerError(
-            one.layer, f"layer {one.layer} gives {here} here, and the run whose values take its place gave {there}"
+            one.layer,
+            f"{one.layer} cannot be {KEPT[one.kind]} here: it gives {here} on this input, and the values to be put in "
+            f"its place are {there}; take an element or an input that leaves its size as it is",
         )
     return kept.to(given)
 

@@ -16,6 +16,7 @@ import torch
 from torch import Tensor
 
 from explorer.declare.elements import Element
+from explorer.declare.inputs import Given
 from explorer.declare.types.fields import FieldType, Point, Regular, Scalar
 from explorer.equivariance import measure
 from explorer.network.tracing.layers import Layer
@@ -33,7 +34,7 @@ KEPT_VALUES = 2**20  # of a layer whose coefficients are kept for the next part 
 
 
 def survey(
-    p: Prepared, elements: Sequence[Element], gx: Tensor | None, layers: Sequence[Layer]
+    p: Prepared, elements: Sequence[Element], gx: Given | None, layers: Sequence[Layer]
 ) -> tuple[Figures, list[Tensor]]:
     """Return ({layer: relative error per element, estimated at `PLACES` places}, outputs).
 
@@ -61,7 +62,7 @@ def survey(
 
 
 def sweep(
-    p: Prepared, elements: Sequence[Element], gx: Tensor | None, layers: Sequence[Layer]
+    p: Prepared, elements: Sequence[Element], gx: Given | None, layers: Sequence[Layer]
 ) -> tuple[Figures, list[Tensor]]:
     """Return ({layer: relative error per element}, outputs), compared at every place that is determined."""
     actions = _Actions(elements)

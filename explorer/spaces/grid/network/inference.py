@@ -16,7 +16,7 @@ from explorer.declare.inputs import Inputs
 from explorer.declare.types.fields import INVARIANT, FieldType, Point, Regular, Scalar
 from explorer.network.space import Inference, Known, Trial
 from explorer.network.tracing.layers import Layer, LayerError
-from explorer.spaces.grid.fibres import declared_rep
+from explorer.spaces.grid.fibres import declared_rep, rep_of
 from explorer.spaces.grid.fields import Grid, Pixels, TokenPairs, Tokens
 from explorer.spaces.grid.network.orientations import orientations
 from explorer.spaces.grid.network.reach import reaches
@@ -49,19 +49,34 @@ class GridInference(Inference):
         inputs: Inputs,
         layouts: Mapping[int, Tokens] = MappingProxyType({}),
         whole: frozenset[tuple[int, ...]] = frozenset(),
+        steps: Mapping[tuple[int, int], float] = MappingProxyType({}),
     ) -> None:
         self.sides, self.batch = tuple(inputs.x.shape[-2:]), inputs.x.shape[0]
         self.layouts = layouts  # of so many tokens, as a trial has told them
         self.whole = whole  # shapes of what has no places, as an image of another size has told
+        self.steps = steps  # of maps whose number of places times their distance is not the side of the image
 
     def studied(self, run: Trial, inputs: Inputs, layers: Sequence[Layer]) -> Inference | None:
         counts: dict[str, int] = {}
         for layer in layers:
             if len(layer.shape) == 3 and layer.shape[0] == self.batch and layer.shape[1] not in counts.values():
                 counts[layer.name] = layer.shape[1]
-        found = token_layouts(lambda x: run(x, tuple(counts)), inputs.x, counts) if counts else {}
+        steps = self._strided(layers)
+        found = token_layouts(lambda x: run(x, tuple(counts)), inputs.x, counts, steps) if counts else {}
         whole = self._without_places(run, inputs.x, [n for n in layers if n.field is None and len(n.shape) > 2])
-        return GridInference(inputs, found, whole) if found or whole else None
+        return GridInference(inputs, found, whole, steps) if found or whole or steps else None
+
+    def _strided(self, layers: Sequence[Layer]) -> dict[tuple[int, int], float]:
+        """Return {(rows, columns): pixels between two} where strides tell it and numbers of places do not."""
+        found: dict[tuple[int, int], float] = {}
+        for layer in layers:
+            given = layer.inputs[0] if layer.inputs else None
+            if layer.field is None or given is None or len(layer.shape) != 4:
+                continue
+            domain, before = layer.field.domain, given.domain
+            if isinstance(domain, Grid) and isinstance(before, Grid) and 1 < domain.spacing < math.inf:
+                found.setdefault((layer.shape[-2], layer.shape[-1]), domain.spacing)
+        return {size: step for size, step in found.items() if tuple(n * step for n in size) != self.sides}
 
     def _without_places(self, run: Trial, x: Tensor, layers: Sequence[Layer]) -> frozenset[tuple[int, ...]]:
         """Return the shapes of layers that are the same for an image of twice the size."""
@@ -134,6 +149,8 @@ class GridInference(Inference):
         if found is None and shape in self.whole:
             return INVARIANT.guess()
         laid = self._tokens(shape)
+        if isinstance(laid, TokenPairs) and _strides(module, in_field):
+            laid = None  # a map with as many rows as there are tokens
         if laid is not None and (found is None or found.guessed):
             return FieldType(laid, guessed=True)
         if found is None or not found.guessed or len(shape) != 4 or found.rep != Scalar():
@@ -144,6 +161,10 @@ class GridInference(Inference):
         sized = None if known else self.wide(shape) or (self._cut(shape) if in_field is None else None)
         # of what comes in from code, as padding by a function, only the number of places tells how far they are apart
         return sized if sized is not None and (in_field is None or isinstance(sized.domain, Pixels)) else found
+
+    def typed(self, declared: object, field: FieldType | None, shape: tuple[int, ...]) -> FieldType | None:
+        rep = rep_of(declared, shape[1]) if len(shape) == 4 and field is not None else None
+        return None if rep is None or field is None else replace(field, rep=rep, guessed=False)
 
     def receptive(
         self, module: nn.Module, in_field: FieldType | None, shape_in: tuple[int, ...], shape: tuple[int, ...],
@@ -165,9 +186,11 @@ class GridInference(Inference):
         return None if last is None else FieldType(Pixels(last), guessed=True)
 
     def _spacing(self, sides: Sequence[int]) -> float | None:
-        """Return how many pixels lie between two of so many places, where it is as many along both axes."""
+        """Return how many pixels lie between two of so many places, as strides say or if it is as many on both axes."""
         if 0 in sides:
             return None
+        if (told := self.steps.get((sides[0], sides[1]))) is not None:
+            return told
         rows, columns = (own / size for own, size in zip(self.sides, sides, strict=True))
         whole = max(rows, 1 / rows)
         return rows if rows == columns and whole == round(whole) else None
@@ -259,6 +282,13 @@ def infer(
             return FieldType(Point(), rep, guessed) if isinstance(rep, Regular) else replace(INVARIANT, guessed=guessed)
         case _:
             return None
+
+
+def _strides(module: nn.Module, given: FieldType | None) -> bool:
+    """Say whether a module goes over a map in steps; a kernel of one place may as well mix heads."""
+    if getattr(module, "stride", None) is None or (given is not None and not isinstance(given.domain, Grid)):
+        return False
+    return given is not None or max(_pair(getattr(module, "kernel_size", 1))) > 1
 
 
 def _pair(value: Any) -> tuple[float, ...]:

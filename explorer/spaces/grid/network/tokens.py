@@ -6,6 +6,7 @@ No name and no position tells it: class tokens and registers may come first or l
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 
 import torch
 from torch import Tensor
@@ -21,13 +22,16 @@ APART = 0.5  # share of a change by which numbers change otherwise that are no p
 LEAST = 4  # patches of which a layout can be told
 
 
-def token_layouts(run: Run, x: Tensor, counts: Mapping[str, int]) -> dict[int, Tokens]:
+def token_layouts(
+    run: Run, x: Tensor, counts: Mapping[str, int], steps: Mapping[tuple[int, int], float] = MappingProxyType({})
+) -> dict[int, Tokens]:
     """Return {number of tokens: their layout} as far as a trial tells it.
 
     Args:
         run: x -> the values of the layers in `counts`, (batch, tokens, channels); what it raises is passed on.
         x: images (batch, channel, y, x).
         counts: {layer: how many tokens it has}, in the order of execution.
+        steps: {(rows, columns): pixels between two} of the maps of the network, where sides are no multiple of that.
     """
     x = x[:1]
     generator = torch.Generator().manual_seed(0)
@@ -37,7 +41,14 @@ def token_layouts(run: Run, x: Tensor, counts: Mapping[str, int]) -> dict[int, T
     # what draws random numbers of its own tells nothing
     left = {name: n for name, n in counts.items() if torch.equal(before[name], again[name])}
     found: dict[int, Tokens] = {}
-    for height, width, step in _patches(tuple(x.shape[-2:])):
+    cut = [(*patch, 0) for patch in _patches(tuple(x.shape[-2:]))]
+    # kernels that overlap have their centres on multiples of the stride, or between them as those of patches
+    overlapping = [
+        (*size, round(step), back)
+        for size, step in steps.items() if size[0] * size[1] >= LEAST
+        for back in (round(step) // 2, 0)
+    ]  # fmt: skip
+    for height, width, step, back in (*overlapping, *cut):
         wanted = {k: n for k, n in left.items() if n not in found and 0 <= n - height * width <= MOST_EXTRA}
         if not wanted:
             continue
@@ -45,7 +56,8 @@ def token_layouts(run: Run, x: Tensor, counts: Mapping[str, int]) -> dict[int, T
         cells = ((0, 0), (0, 1), (1, 0), (height // 2, width // 2), (height - 1, 0), (height - 1, width - 1))
         for row, column in cells:
             changed = noise.clone()
-            patch = changed[..., row * step : (row + 1) * step, column * step : (column + 1) * step]
+            above, left_of = max(0, row * step - back), max(0, column * step - back)
+            patch = changed[..., above : (row + 1) * step - back, left_of : (column + 1) * step - back]
             patch.copy_(patch.flip(1, 2, 3) * -1.0 + (size or 1.0))
             after = run(changed)
             for name in wanted:

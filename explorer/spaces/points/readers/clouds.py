@@ -1,4 +1,4 @@
-"""Clouds of points: PCD of the Point Cloud Library in its three forms, and NPZ with an array of places.
+"""Clouds of points: PCD of the Point Cloud Library in its three forms, NPZ and NPY with an array of places.
 
 PLY has a file of its own. Plain XYZ is read as a set or a molecule: networks on points take these too.
 """
@@ -11,13 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.data.formats.archives import opened
+from explorer.data.formats.archives import NPY, Header, opened, read_header, read_values
 from explorer.data.formats.checks import Broken, file_bytes, refusing
-from explorer.data.readers import Reader
+from explorer.data.readers import Fit, Reader
 from explorer.declare.samples import Sample
 from explorer.spaces.points.sample import MOST_POINTS, points_sample
 
 _HEADER = 4096
+_FEWEST = 8  # rows of three numbers that are taken for points; fewer are as likely a small picture
 _MOST_BYTES = 2**29  # of a compressed file, when it is spread out
 # names of an array (points, 3), the first one that is there
 _PLACES = ("points", "position", "positions", "pos", "xyz", "R")
@@ -203,7 +204,45 @@ def _read_npz(path: Path) -> Sample:
         )  # fmt: skip
 
 
+def _is_npy_cloud(path: Path) -> bool:
+    """Say that rows of three real numbers are points in space; a picture is hardly three pixels wide."""
+    header = _npy_header(path)
+    return header is not None and _are_rows(header) and header.dtype.kind == "f" and header.shape[0] >= _FEWEST
+
+
+def _rates_npy(path: Path) -> Fit:
+    header = _npy_header(path)
+    return Fit.ALLOWED if header is not None and _are_rows(header) else Fit.NO
+
+
+def _npy_header(path: Path) -> Header | None:
+    with path.open("rb") as file:
+        if file.read(len(NPY)) != NPY:
+            return None
+        file.seek(0)
+        return read_header(file)
+
+
+def _are_rows(header: Header) -> bool:
+    return len(header.shape) == 2 and header.shape[1] == 3 and header.dtype.kind in "fiu"
+
+
+def _read_npy(path: Path) -> Sample:
+    size = file_bytes(path)
+    with refusing(path, "NPY"), path.open("rb") as file:
+        header = read_header(file)
+        if not _are_rows(header):
+            raise Broken(f"its array has the shape {header.shape}, and points in space are (points, 3)")
+        require_count(header.shape[0])
+        kept, notes = finite(places := read_values(file, header, size - header.start))
+        return points_sample(path.stem, places[kept], title=path.name, source=str(path), notes=notes)
+
+
 READER = (
     Reader("pcd", "Cloud of points (PCD)", (".pcd",), "points", lambda head: False, _read_pcd, fits=_is_pcd),
+    Reader(
+        "points-npy", "Cloud of points (NPY)", (".npy",), "points", lambda head: False, _read_npy, fits=_is_npy_cloud,
+        rates=_rates_npy,
+    ),
     Reader("points-npz", "Cloud of points (NPZ)", (".npz",), "points", lambda head: False, _read_npz, fits=_is_cloud),
 )  # fmt: skip

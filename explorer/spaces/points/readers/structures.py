@@ -19,12 +19,13 @@ from explorer.declare.samples import Sample
 from explorer.spaces.points.orders import TOLD, orders_by_valence
 from explorer.spaces.points.readers.crystals import FEW, MOST_ATOMS, read_crystal
 from explorer.spaces.points.readers.macromolecules import conformers_of, require_places
-from explorer.spaces.points.sample import doubtful_units, near_bonds, points_sample
+from explorer.spaces.points.sample import CELL, doubtful_units, near_bonds, points_sample
 
 MOST_BYTES = 200 * MOST_ATOMS
 _BEGINS = re.compile(rb"(HEADER|REMARK|ATOM  |HETATM|CRYST1|TITLE |COMPND|MODEL )")
 PDB = "proteindatabank"  # ASE's name of the format
 NO_CRYSTAL = (1.0, 1.0, 1.0)  # the cell that PDB gives to what was not seen in a crystal
+_READ = frozenset({"numbers", "positions", "initial_charges", "charges", "momenta"})  # of what ASE keeps of each atom
 _LONGEST_LINE = 2**16
 
 
@@ -94,11 +95,20 @@ def _sample(path: Path, atoms: Any, told: tuple[str, ...] = (), whole: bool = Fa
         notes.append("it says that it goes on in all directions, and has no cell: read as a molecule")
     cell = tuple(float(v) for v in atoms.cell.lengths()) if atoms.pbc.any() and atoms.cell.any() else ()
     cell = () if cell == NO_CRYSTAL else cell
+    if whole and (unread := _unread(atoms)):
+        notes.append(f"not read, since no network here takes it: {', '.join(unread)}")
     charge = atoms.arrays.get("initial_charges", atoms.arrays.get("charges"))
     if charge is not None and np.shape(charge) != (n,):
         charge = None
     velocity = atoms.get_velocities() if atoms.arrays.get("momenta") is not None else None
     return _wrapped(path, np.asarray(atoms.positions, np.float64), atoms.numbers, cell, notes, charge, velocity, whole)
+
+
+def _unread(atoms: Any) -> list[str]:
+    """Return the names of what a file says of each atom and nothing here asks for, such as forces."""
+    computed = getattr(atoms.calc, "results", {})
+    of_atoms = {name for name, value in computed.items() if np.ndim(value) and len(value) == len(atoms)}
+    return sorted((of_atoms | set(atoms.arrays)) - _READ)
 
 
 def _wrapped(
@@ -116,7 +126,7 @@ def _wrapped(
         raise Broken(f"atom {int(bad[0]) + 1} is at no finite place", "correct it")
     if cell:
         lengths = " × ".join(f"{v:.4g}" for v in cell)
-        notes.append(f"one cell of a crystal, {lengths} Å: atoms do not see those of the next cells")
+        notes.append(f"{CELL}, {lengths} Å: atoms do not see those of the next cells")
     if told := doubtful_units(numbers, places):
         notes.append(told)
     bonds, kinds = near_bonds(numbers, places), None

@@ -10,6 +10,7 @@ from explorer.data.writers import Writer
 from explorer.declare.samples import Sample
 from explorer.spaces.graph.chemistry.atoms import SYMBOLS
 from explorer.spaces.graph.writers.records import left_out
+from explorer.spaces.points.sample import in_a_cell
 
 POINTS = ("points",)
 
@@ -28,7 +29,8 @@ def _write_xyz(sample: Sample, path: Path) -> tuple[str, ...]:
     with path.open("w", encoding="ascii", newline="\n") as file:
         file.write(f'{len(rows)}\nProperties={properties} pbc="F F F"\n')
         file.writelines(f"{s} {' '.join(map(repr, row))}\n" for s, row in zip(symbols, rows, strict=True))
-    return left_out(sample, tuple(held))
+    lost = ("left out: the cell of the crystal, of which only the lengths were read",) if in_a_cell(sample) else ()
+    return (*left_out(sample, tuple(held)), *lost)
 
 
 def _write_pcd(sample: Sample, path: Path) -> tuple[str, ...]:

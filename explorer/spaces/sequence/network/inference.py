@@ -50,6 +50,17 @@ def time_axis(module: nn.Module, ndim: int) -> int | None:
     return int(bool(module.batch_first)) if isinstance(module, _BATCH_FIRST) and ndim == 3 else None
 
 
+def _stride(module: nn.Module, axis: int, ndim: int) -> int | None:
+    """Return how many steps a module says that it goes on at a time along an axis, None where it says nothing."""
+    stride = getattr(module, "stride", None)
+    if isinstance(stride, int):
+        return stride if stride > 0 else None
+    if not isinstance(stride, tuple) or not 0 <= axis - (ndim - len(stride)) < len(stride):
+        return None
+    along = stride[axis - (ndim - len(stride))]
+    return along if isinstance(along, int) and along > 0 else None
+
+
 class SequenceInference(Inference):
     """A sequence of so many steps."""
 
@@ -95,7 +106,7 @@ class SequenceInference(Inference):
         own = time_axis(module, len(shape))
         if own is not None and shape[own] == self.steps:
             return FieldType(Steps(own), guessed=True)
-        if in_field is not None and (coarse := self._coarse(own, in_field, shape_in, shape)) is not None:
+        if in_field is not None and (coarse := self._coarse(module, own, in_field, shape_in, shape)) is not None:
             return FieldType(coarse, guessed=True)
         if in_field is not None and not isinstance(in_field.domain, Pairs):
             axis = in_field.domain.axis if isinstance(in_field.domain, Steps) else 0
@@ -104,8 +115,9 @@ class SequenceInference(Inference):
         return self.functional(shape)
 
     def _coarse(
-        self, own: int | None, in_field: FieldType, shape_in: tuple[int, ...], shape: tuple[int, ...]
-    ) -> Steps | None:
+        self, module: nn.Module, own: int | None, in_field: FieldType, shape_in: tuple[int, ...],
+        shape: tuple[int, ...],
+    ) -> Steps | None:  # fmt: skip
         """Return the steps that a stride, a pool or an upsampling leaves: so many times fewer or more; else None."""
         if not isinstance(in_field.domain, Steps) or len(shape) != len(shape_in):
             return None
@@ -113,7 +125,9 @@ class SequenceInference(Inference):
         if in_field.domain.axis != axis or shape[axis] < 2 or shape[axis] == shape_in[axis]:
             return None
         ratio = shape_in[axis] / shape[axis]
-        apart = before * round(ratio) if ratio >= 1 else before / round(1 / ratio)
+        # a kernel that is longer than its stride leaves fewer steps than a stride alone
+        strided = _stride(module, axis, len(shape)) if ratio > 1 else None
+        apart = before * (strided or round(ratio)) if ratio >= 1 else before / round(1 / ratio)
         found = Steps(axis, apart)
         near = abs(shape[axis] * apart - self.steps) < 2 * max(apart, 1.0)
         return found if apart != before and near and (apart != 1.0 or shape[axis] == self.steps) else None

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from torch import nn
 
 from explorer.network.input.recognise import Recognised
+from explorer.network.input.typed import is_type
 from explorer.spaces.volume.network.form import Shape, VolumeInput
 from explorer.work.limits import MAX_SIDE
 
@@ -26,7 +29,7 @@ def volume_input(own: Recognised) -> VolumeInput | None:
     if len(own.required()) != 1:
         return None
     for name, module in own.network().named_modules():
-        if isinstance(module, OF_OTHERS):
+        if isinstance(module, OF_OTHERS) or _of_the_plane(module):
             return None
         if isinstance(module, OF_VOLUMES):
             own.why["data"] = f"{name or 'it'} is a {type(module).__name__}, which takes volumes"
@@ -34,6 +37,12 @@ def volume_input(own: Recognised) -> VolumeInput | None:
             own.why["shape"] = f"{name or type(module).__name__} takes {channels} channel(s)"
             return VolumeInput((channels, None, None, None))
     return None
+
+
+def _of_the_plane(module: nn.Module) -> bool:
+    """Say whether a module declares that it takes fields on a plane: layers of volumes in it see orientations."""
+    declared: Any = getattr(module, "in_type", None)
+    return is_type(declared) and getattr(declared.gspace, "dimensionality", None) == 2
 
 
 def _declared(shape: list[object] | tuple[object, ...]) -> Shape:

@@ -167,3 +167,21 @@ def test_elements_that_a_stride_leaves_out_are_told_with_what_they_do() -> None:
     assert report.verdict == "holds" and float(note.rsplit(" ", 1)[1]) == pytest.approx(error, rel=0.5)
     whole = nn.Sequential(nn.Conv2d(1, 4, 3, 1, 1, padding_mode="circular"), nn.ReLU(), nn.AdaptiveAvgPool2d(1))
     assert not any("in steps" in n for n in check_equivariance(whole, x, "translation").warnings)
+
+
+@pytest.mark.parametrize("fault", [False, True])
+def test_code_after_the_last_layer_is_told_as_such(fault: bool) -> None:
+    class Tail(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.first, self.second = nn.Linear(4, 8), nn.Linear(8, 3)
+
+        def forward(self, x: Tensor, edge_index: Tensor) -> Tensor:
+            y: Tensor = self.second(torch.relu(self.first(x)))
+            return y.cumsum(0) if fault else y
+
+    given = (torch.randn(6, 4), torch.tensor([[0, 1, 2], [1, 2, 3]]))
+    report = check_equivariance(Tail(), given, "permutation")
+    said = "no layer makes it, but the network's own code after second, the last layer that it calls"
+    assert report.guilty == (("output",) if fault else ())
+    assert any(said in note for note in report.warnings) == fault

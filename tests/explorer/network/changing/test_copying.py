@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from typing import Any
 
+import pytest
 import torch
 from torch import Tensor, nn
 
@@ -71,3 +72,29 @@ def test_what_is_copied_already_is_taken() -> None:
     model, known = nn.Linear(2, 2), torch.zeros(2, 2)
     made = copied_module(model, {id(model.weight): nn.Parameter(known)})
     assert torch.equal(made.weight, known)  # type: ignore[arg-type]
+
+
+class Turns:
+    """A group in the manner of escnn: its elements are keys of its own table, which no deep copy can follow."""
+
+    def __init__(self) -> None:
+        self.table = {Element(self, k): k for k in range(4)}
+
+
+class Element:
+    def __init__(self, group: Turns, number: int) -> None:
+        self.group, self.number = group, number
+
+    def __hash__(self) -> int:
+        return hash((id(self.group), self.number))
+
+
+def test_what_cannot_be_copied_and_is_no_part_of_the_network_is_shared() -> None:
+    model = Tied()
+    model.turn, model.also = next(iter(Turns().table)), [torch.ones(2)]  # type: ignore[assignment]
+    model.of_turns = model.turn.group  # type: ignore[assignment]
+    with pytest.raises(AttributeError):
+        copy.deepcopy(model)
+    made: Any = copied_module(model, {})
+    assert made.turn is model.turn and len(made.of_turns.table) == 4
+    assert made.first.weight is not model.first.weight and made.also[0] is not model.also[0]

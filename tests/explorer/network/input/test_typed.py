@@ -138,6 +138,55 @@ def test_a_network_that_is_called_with_declared_tensors_is_called_so() -> None:
     assert not net._forward_hooks
 
 
+class Added(nn.Module):
+    """Declares nothing, and its answer carries its type; what it adds turns with nothing, unless it is zero."""
+
+    def __init__(self, amount: float) -> None:
+        super().__init__()
+        self.amount = nn.Parameter(torch.tensor([amount, 0.0])[:, None, None])
+
+    def forward(self, x: Geometric) -> Geometric:
+        return x.type(x.tensor + self.amount)
+
+
+class WithAdded(Whole):
+    def __init__(self, amount: float) -> None:
+        super().__init__()
+        self.added = Added(amount)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.norm(self.added(self.gradient(self.kind(x)))).tensor.mean((2, 3))
+
+
+@pytest.mark.parametrize("amount", [0.0, 0.5])
+def test_the_type_that_an_answer_carries_is_its_field(amount: float) -> None:
+    report = check_equivariance(WithAdded(amount), (2, 1, 9, 9), "C4")
+    rows = {row.name: row for row in report.layers}
+    assert rows["added"].field == "grid declared(1 irrep_1)" and not rows["added"].guessed
+    assert report.guilty == (("added",) if amount else ()) and report.verdict == ("broken" if amount else "holds")
+    assert rows["norm"].verdict == "holds"  # it is fed what is turned as the answer says
+
+
+class Oddly(nn.Module):
+    """Names layers with the signs that the parts and calls of others are written with."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        for name in ("conv_[16]", "conv#2", "conv"):
+            self.add_module(name, nn.Conv2d(1, 1, 3, padding=1))
+
+    def forward(self, x: Tensor) -> Tensor:
+        for layer in self.children():
+            x = layer(x)
+        return x + self.conv(x)
+
+
+def test_layers_with_odd_names_are_watched() -> None:
+    report = check_equivariance(Oddly(), (2, 1, 9, 9), "C4")
+    assert [row.name for row in report.layers][:3] == ["conv_[16]", "conv#2", "conv"]
+    assert all(row.local for row in report.layers[:3]) and {"conv_[16]", "conv"} <= set(report.guilty)
+
+
 @pytest.mark.parametrize(
     ("names", "wanted"),
     [

@@ -306,6 +306,7 @@ def _points() -> dict[str, tuple[str, bytes]]:
         "pcd-text": ("a.pcd", head.format("ascii").encode() + rows),
         "points-ply": ("a.ply", cloud.format("binary_little_endian").encode() + raw),
         "points-ply-text": ("a.ply", cloud.format("ascii").encode() + rows),
+        "points-npy": ("a.npy", npy(np.asarray(_CUBE, np.float64))),
         "points-npz": ("a.npz", npz(points=_CUBE, numbers=np.array([1, 6, 7, 8, 1, 6, 7, 8]))),
         "extxyz": ("a.extxyz", extended.encode()),
         "pdb": ("a.pdb", pdb.encode()),

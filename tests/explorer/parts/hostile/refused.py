@@ -13,7 +13,7 @@ from functools import cache
 
 import numpy as np
 
-from tests.explorer.parts.hostile.accepted import accepted_files, gltf, npz, ply
+from tests.explorer.parts.hostile.accepted import accepted_files, gltf, npy, npz, ply
 
 Refused = tuple[str, bytes, str]  # the name of the file, its content, a pattern of the sentence
 
@@ -290,6 +290,10 @@ def refused_files() -> Mapping[str, tuple[Refused, ...]]:
             ("a.pcd", _with("pcd", b"POINTS 8", b"POINTS 4000000"), "truncated"),
             ("a.pcd", _with("pcd-text", b"POINTS 8", b"POINTS 9"), "truncated"),
             ("a.pcd", _with("pcd", b"DATA binary", b"DATA packed"), "'packed'"),
+        ),
+        "points-npy": (
+            ("a.npy", npy(np.full((9, 3), np.nan)), "no points"),
+            ("a.npy", claiming((900_000, 3)), "truncated"),
         ),
         "points-npz": (
             ("a.npz", npz(points=np.ones((3, 4))), r"\(points, 3\)"),

@@ -41,6 +41,12 @@ CIF = (
 )
 
 
+FORCES = (
+    '2\nLattice="3 0 0 0 3 0 0 0 3" Properties=species:S:1:pos:R:3:forces:R:3 energy=-1.0 pbc="T T T"\n'
+    "Na 0 0 0 0.1 0.2 0.3\nCl 1.5 1.5 1.5 -0.1 -0.2 -0.3\n"
+)
+
+
 def packed(size: int, data: bytes, claimed: int | None = None) -> str:
     """Return the compressed part of a PCD, as text in which each character is a byte."""
     return (struct.pack("<II", len(data) if claimed is None else claimed, size) + data).decode("latin-1")
@@ -50,6 +56,32 @@ PCD = (
     "# .PCD v0.7\nVERSION 0.7\nFIELDS x y z i\nSIZE 4 4 4 4\nTYPE F F F F\nCOUNT 1 1 1 1\nWIDTH {n}\nHEIGHT 1\n"
     "POINTS {n}\nDATA {kind}\n"
 )
+
+
+def test_what_is_not_read_or_not_written_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "salt.xyz"
+    path.write_text(FORCES)
+    sample = read_file(path)
+    assert "not read, since no network here takes it: forces" in sample.notes
+    told = write_file(sample, tmp_path / "again.extxyz")
+    assert any("the cell of the crystal" in note for note in told), told
+    path.write_text("1\nProperties=species:S:1:pos:R:3:initial_charges:R:1\nO 0 0 0.1 -0.8\n")
+    assert not any("not read" in note for note in read_file(path).notes)
+    assert not any("cell" in note for note in write_file(read_file(path), tmp_path / "water.extxyz"))
+
+
+def test_rows_of_three_real_numbers_are_points(tmp_path: Path) -> None:
+    path = tmp_path / "cloud.npy"
+    places = np.random.default_rng(0).normal(size=(500, 3))
+    np.save(path, places)
+    sample = read_file(path)
+    assert sample.domain == "points"
+    assert_allclose(sample.signals["position"].values, places)
+    places[7, 1] = np.nan
+    np.save(path, places)
+    assert len(read_file(path).signals["position"].values) == 499 and read_file(path).notes
+    np.save(path, np.zeros((500, 3), np.uint8))  # as likely a picture
+    assert read_file(path).domain == "grid" and read_file(path, asked={"as": "points-npy"}).domain == "points"
 
 
 @pytest.mark.parametrize("name", POINTS)

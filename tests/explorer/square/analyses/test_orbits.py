@@ -102,6 +102,17 @@ def test_orientations_are_swept_too() -> None:
     assert found["mix"].max() > 0.1 > 1e-4 > found["lift"][[0, 2, 4, 6]].max()
 
 
+@pytest.mark.parametrize("chain", [(), ("translate:2",)])
+def test_an_orbit_over_a_rectangle_is_the_same_as_one_by_one(chain: tuple[str, ...]) -> None:
+    """A quarter turn makes other sizes of it, which no batch can hold beside those of an eighth."""
+    p = prepared(symmetric_net(fault=True), find_sample("random:1x1x20x29"))
+    curve = list(orbit(p, State(steps=parse_chain("+".join(chain)), orbit="rotate"), count=8))[-1]
+    elements = orbit_elements(State(steps=parse_chain("+".join(chain))), transforms()["rotate"], curve.values)
+    assert {k for k in range(8) if curve.exact[k]} >= {0, 2, 4, 6} and curve.outputs.shape[0] == 8
+    for layer, found in curve.errors.items():
+        assert found == pytest.approx(one_by_one(p, elements, layer), rel=2e-3, abs=1e-5), layer
+
+
 @pytest.mark.parametrize("net", [symmetric_net(fault=True), group_cnn("D4", wrong=True)], ids=["scalars", "regular"])
 def test_a_survey_estimates_the_sweep(net: nn.Module) -> None:
     p = prepared(net)

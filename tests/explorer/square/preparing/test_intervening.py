@@ -17,6 +17,7 @@ from explorer.app.command.audit import audit
 from explorer.app.command.report import capture_report
 from explorer.declare.elements import parse_chain
 from explorer.declare.states.interventions import parse_interventions
+from explorer.network.tracing.layers import LayerError
 from explorer.square.analyses.outcome import Outcome
 from explorer.square.frame import Frame
 from explorer.state.catalogue import Busy
@@ -108,6 +109,18 @@ def test_everything_frozen_gives_the_moved_input_the_answer_of_the_unmoved(engin
     assert [square.changes[name].on_x for name in names] == [0.0] * 4
     assert min(square.changes[name].on_gx for name in names) > 0.01
     assert square.verdict == "broken"
+
+
+def test_a_rectangle_under_a_quarter_turn(engine: LocalEngine, file: str) -> None:
+    """Its layers have other sizes there: a part is changed all the same, and what cannot be frozen is told."""
+    wide = {"sample": "random:1x1x12x9", "steps": parse_chain("rotate:90"), "orbit": "rotate"}
+    zeroed = replace(state(file, "one[3]:zero"), **wide)  # type: ignore[arg-type]
+    square = complete(engine, zeroed).squares[0]
+    assert square.changes["one"].on_x > 0 and square.changes["four"].on_gx > 0 and square.verdict == "broken"
+    assert list(engine.orbit(zeroed))[-1].errors["four"].max() > 0
+    frozen = replace(state(file, "one:freeze"), **wide)  # type: ignore[arg-type]
+    with pytest.raises(LayerError, match=r"^one cannot be frozen here: it gives 1×4×9×12 on this input"):
+        complete(engine, frozen)
 
 
 def test_the_unmoved_side_of_a_frozen_layer_is_as_it_was(engine: LocalEngine, file: str) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from explorer.declare.states.interventions import parse_intervention
 from explorer.square.frame import Frame
 from tests.widgets.parts.driving.view_driving import odd_frames, opened
 from tests.widgets.parts.frames.graph_frames import karate
@@ -48,6 +49,15 @@ def test_frames_without_densities_say_so(view, name):
     view.set_frame(ODD[name])
     view.grab()
     assert view.numbers() == {} and view.caption() == ""
+
+
+def test_densities_that_a_frozen_layer_has_no_values_for_are_told(view):
+    known = frame({})
+    frozen = (parse_intervention("generator:freeze"),)
+    view.set_frame(replace(known, squares=tuple(replace(s, interventions=frozen) for s in known.squares)))
+    assert view.reason(view.parts()).startswith("The densities need generator on other inputs")
+    view.set_frame(known)
+    assert view.reason(view.parts()) == "This network draws no densities."
 
 
 def test_curves_of_the_line(view, tmp_path):

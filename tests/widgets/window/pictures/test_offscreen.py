@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QApplication
 
+from explorer.square.frame import OrbitCurve
 from explorer.state.state import State
 from tests.widgets.parts.frames.fake_engine import FakeEngine
 from widgets.base.look import theme
@@ -57,9 +59,18 @@ def test_no_picture_of_what_fails(qapp: QApplication, tmp_path: Path) -> None:
         engine.gate.clear()
         return engine
 
-    with pytest.raises(offscreen.NoPicture, match=r"no frame after 0\.05 seconds"):
+    with pytest.raises(offscreen.NoPicture, match=r"nothing was drawn within 0\.05 seconds: take a"):
         offscreen.grab_window(start_slow, State(), path=tmp_path / "a.png", timeout=0.05)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_curve_that_takes_too_long_leaves_a_picture_of_the_rest(qapp: QApplication, tmp_path: Path) -> None:
+    class Slow(FakeEngine):
+        def orbit(self, state: State) -> Iterator[OrbitCurve]:
+            yield replace(next(super().orbit(state)), done=1)
+
+    state, path = State(sample="digit-3"), tmp_path / "a.png"
+    assert offscreen.grab_window(Slow, state, path=path, timeout=5.0) == path and path.exists()
 
 
 def test_views_are_at_their_finest_after_others_were_in_front(qapp: QApplication, tmp_path: Path) -> None:

@@ -22,6 +22,8 @@ from widgets.maps.map_grid import MapGrid
 
 NOTHING = "Open a generative adversarial network on a density to see it beside the data."
 NONE = "This network draws no densities."
+KEEPS = ("freeze", "replace")  # interventions that put kept values in the place of a layer's own
+KEPT = "The densities need {} on other inputs; what is kept in its place belongs to this input alone."
 NEEDED = ("p_data", "p_g", "D", "D*")
 FIGURE = "= "  # before the name of a number among the matrices
 NET = "net of z"
@@ -115,7 +117,10 @@ class DensityView(FrameView[Square]):
         return [s for s in self.squares[:1] if fits(s)]
 
     def reason(self, parts: list[Square]) -> str:
-        return "" if parts else NONE if self.squares else NOTHING
+        if parts or not self.squares:
+            return "" if parts else NOTHING
+        kept = [i.layer for i in self.squares[0].interventions if i.kind in KEEPS]
+        return KEPT.format(kept[0]) if kept else NONE
 
     def show_empty(self, sentence: str) -> None:
         self._pages.say(sentence)
