@@ -156,7 +156,7 @@ def test_a_table_is_text_where_that_is_chosen(tmp_path: Path) -> None:
 
 def test_an_array_is_a_series_where_that_is_chosen(tmp_path: Path) -> None:
     np.save(tmp_path / "a.npy", np.random.default_rng(0).standard_normal((200, 3)))
-    assert find_sample(f"{tmp_path / 'a.npy'}").domain == "grid"
+    assert find_sample(f"{tmp_path / 'a.npy'}").domain == "points"
     assert find_sample(f"{tmp_path / 'a.npy'}?as=series-array").domain == "sequence"
 
 

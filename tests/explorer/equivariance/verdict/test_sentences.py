@@ -34,7 +34,7 @@ def test_a_normalisation_that_is_the_same_at_every_place_is_no_cause() -> None:
 def test_an_output_without_a_verdict_is_told_why() -> None:
     class Unknown(nn.Module):
         def forward(self, x: Tensor) -> Tensor:
-            return x.flatten(1)[:, :63].view(len(x), 9, 7)  # nine may be three by three places
+            return x.flatten(1)[:, :75].view(len(x), 25, 3)  # may be five by five places
 
     report = check_equivariance(nn.Sequential(conv(1, 2), Unknown()), image(), "D4")
     assert report.verdict == "no law"

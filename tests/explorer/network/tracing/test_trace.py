@@ -323,7 +323,7 @@ def test_a_correction_that_cannot_be_is_refused(
 
 
 def test_values_of_an_unknown_kind_have_no_field() -> None:
-    found = seen(nn.Sequential(nn.Flatten(2), nn.Linear(81, 3)))
+    found = seen(nn.Sequential(nn.Flatten(2), nn.Linear(81, 25)))
     assert [layer.field for layer in found.layers] == [None, None]
     assert found["1"].inputs == (None,) and not found["1"].alone
 

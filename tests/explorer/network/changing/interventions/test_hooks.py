@@ -158,7 +158,7 @@ def test_a_frozen_channel_is_that_of_the_other_run(linear: nn.Sequential) -> Non
     expected = linear[0].forward(other.x).clone()
     expected[:, 1] = kept["0"][:, 1]
     assert torch.equal(capture(linear, other, ["0"])[0]["0"], expected)
-    with pytest.raises(LayerError, match="gives 1×4×6×5 here"):
+    with pytest.raises(LayerError, match="it gives 1×4×6×5 on this input"):
         linear(torch.randn(1, 2, 6, 5, dtype=torch.float64))
     hooks.remove()
 
