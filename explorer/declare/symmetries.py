@@ -40,6 +40,8 @@ class Symmetry:
         elements: (name, situation) -> [(label, element)], the identity left out.
         filters: a network obeys it by filters that are symmetric themselves, as far as these are stored; else it
             holds to the precision of the run, whatever the weights.
+        constants: a network obeys it by constants that it holds beside its weights, as far as these are stored, such
+            as coefficients of coupling.
         mixes: elements make other numbers of those of an input, and do not only reorder them: no network keeps such a
             law to rounding by accident.
         trials: groups of it that are tried where somebody asks which laws a network keeps, each with its elements in
@@ -53,6 +55,7 @@ class Symmetry:
     pattern: str
     elements: Callable[[str, Situation], list[tuple[str, Element]]]
     filters: bool = False
+    constants: bool = False
     mixes: bool = False
     trials: tuple[tuple[str, str], ...] = ()
     nearby: tuple[str, ...] = ()
@@ -83,5 +86,5 @@ def find_symmetry(name: str) -> Symmetry:
 
         domains = tuple(dict.fromkeys(domain for symmetry in found for domain in symmetry.domains))
         return replace(found[0], domains=domains, elements=elements, filters=any(s.filters for s in found),
-                       mixes=all(s.mixes for s in found))  # fmt: skip
+                       constants=any(s.constants for s in found), mixes=all(s.mixes for s in found))  # fmt: skip
     raise ValueError(f"unknown group {name!r}; {known_names(name, symmetries(), 'list groups')}")

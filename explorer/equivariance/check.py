@@ -105,7 +105,7 @@ def check_equivariance(
         with evaluating(model), torch.no_grad():
             # lazy layers get their shapes of the data that they first meet
             called(model, first.to(dtype=_precision(model)), clone=True)
-    stored = rounding.stored(model) if symmetry.filters else {}
+    stored = rounding.counted(rounding.stored(model), model, symmetry)
     device = next((p.device for p in model.parameters()), torch.device("cpu"))
     notes = []
     own = _precision(model)

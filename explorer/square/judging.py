@@ -34,7 +34,7 @@ def limit(p: Prepared, layer: Layer, group: str, error: float, alone: bool = Fal
         alone: it is that of the layer alone, which filters of earlier layers do not excuse.
     """
     of_run = _of_run(p)[layer.name]
-    of_filters = _of_filters(p, alone)[layer.name] if filters_count(p, group) else 0.0
+    of_filters = _of_filters(p, alone, group).get(layer.name, 0.0)
     if error > max(of_run, of_filters):
         of_run = max(of_run, _of_casts(p)[layer.name])
     if of_filters <= of_run:
@@ -42,23 +42,22 @@ def limit(p: Prepared, layer: Layer, group: str, error: float, alone: bool = Fal
     return rounding.limit(of_run, of_filters, variation(p).get(layer.name))
 
 
-@kept(most=64)
-def filters_count(p: Prepared, group: str) -> bool:
-    """Return whether a network obeys a group by filters that are symmetric themselves, as far as they are stored."""
-    try:
-        return any(find_symmetry(name).filters for name in group.split("+"))
-    except ValueError:
-        return False  # no group that a network could be built for
-
-
 @kept()
 def _of_run(p: Prepared) -> dict[str, float]:
     return rounding.of_run(p.trace, p.dtype, p.float_floor)
 
 
-@kept(most=2)
-def _of_filters(p: Prepared, alone: bool) -> dict[str, float]:
-    return rounding.of_filters(p.stored, p.trace, alone)
+@kept(most=64)
+def _of_filters(p: Prepared, alone: bool, group: str) -> dict[str, float]:
+    """Return what stored filters and constants excuse; {} where a network obeys a group by none."""
+    try:
+        found = [find_symmetry(name) for name in group.split("+")]
+    except ValueError:
+        return {}  # no group that a network could be built for
+    made: dict[str, float] = {}
+    for symmetry in found:
+        made |= rounding.counted(p.stored, p.model, symmetry)
+    return rounding.of_filters(made, p.trace, alone) if made else {}
 
 
 @kept()

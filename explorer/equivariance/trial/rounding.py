@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
 from explorer.declare.inputs import Inputs
+from explorer.declare.symmetries import Symmetry
 from explorer.equivariance import measure
 from explorer.network.tracing.layers import LayerError, Trace
 
@@ -37,17 +38,26 @@ def of_run(trace: Trace, dtype: torch.dtype, shown: Mapping[str, float] | None =
 
 
 def stored(model: nn.Module) -> dict[str, float]:
-    """Return the epsilon that each parameter of a network with more than one number was made with.
+    """Return the epsilon that each parameter and buffer of a network with more than one number was made with.
 
     Double weights that all fit into float32 were made there.
     """
-    weights = {n: p.detach() for n, p in model.named_parameters() if p.is_floating_point()}
+    held = (*model.named_parameters(), *model.named_buffers())
+    weights = {n: p.detach() for n, p in held if p.is_floating_point()}
     single = all(torch.equal(p, p.float().to(p.dtype)) for p in weights.values())
     return {
         n: torch.finfo(torch.float32 if single and p.dtype == torch.float64 else p.dtype).eps
         for n, p in weights.items()
         if p.numel() > 1
     }
+
+
+def counted(made: Mapping[str, float], model: nn.Module, symmetry: Symmetry) -> dict[str, float]:
+    """Return those of what is `stored` that a network obeys such a symmetry by: filters, constants, or nothing."""
+    if symmetry.filters:
+        return dict(made)
+    buffers = {name for name, _ in model.named_buffers()} if symmetry.constants else set()
+    return {name: eps for name, eps in made.items() if name in buffers}
 
 
 def of_filters(made: Mapping[str, float], trace: Trace, alone: bool = False) -> dict[str, float]:

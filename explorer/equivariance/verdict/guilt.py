@@ -40,7 +40,8 @@ def guilty_layers(trace: Trace, rows: Sequence[Finding]) -> list[str]:
     # fed alone
     obeys = {m for m, of in alone.items() if m and all(r.local is not None and r.verdict == "holds" for r in of)}
     fails = {m for m, of in alone.items() if m and any(r.local is not None and r.verdict == "broken" for r in of)}
-    above = {container for m in fails for container in around(m)}
+    # what lies in a module that obeys does it no harm: its own fields are guesses
+    above = {container for m in fails if obeys.isdisjoint(around(m)) for container in around(m)}
     guilty, seen = [], False
     for layer, row in pairs:
         outside = around(layer.module)

@@ -56,7 +56,7 @@ class Prepared:
         values, fed: {layer: output} and {layer: its tensor inputs} of F(x).
         chance: the layers of another, unrelated input; of a slow network none until `meet_chance` is called.
         float_floor: relative rounding error per layer.
-        stored: the epsilon that each parameter was made with.
+        stored: the epsilon that each parameter and buffer was made with.
         notes: sentences about the network: shipped weights that did not fit.
         interventions, base: what was changed in the network, and F(x) without that; None where nothing was.
         kept: the store of `square.kept`: what depends on the epoch and is made when it is first needed.

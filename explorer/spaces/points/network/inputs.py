@@ -61,7 +61,12 @@ def surface(tensors: Sequence[Tensor]) -> Inputs | None:
     faces = [v for v in tensors if not v.is_floating_point() and v.ndim == 2 and v.shape[1] == SIDES and len(v)]
     places = next((v for v in tensors if v.is_floating_point() and v.ndim == 2 and v.shape[1] == SIDES), None)
     # two rows of three may as well be three edges
-    if len(faces) != 1 or len(faces[0]) < SIDES or places is None or not 0 <= int(faces[0].min()) <= int(faces[0].max()) < len(places):
+    if (
+        len(faces) != 1
+        or len(faces[0]) < SIDES
+        or places is None
+        or not 0 <= int(faces[0].min()) <= int(faces[0].max()) < len(places)
+    ):
         return None
     if any(bool((faces[0][:, k] == faces[0][:, k - 1]).any()) for k in range(SIDES)):
         return None  # a triangle has three corners

@@ -48,7 +48,8 @@ def _scales(name: str, situation: Situation) -> list[tuple[str, Element]]:
 
 
 def _family(group: str, title: str) -> Symmetry:
-    return Symmetry(f"{group} on points", title, DOMAINS, group, _motions, mixes=True, trials=((group, title),))
+    return Symmetry(f"{group} on points", title, DOMAINS, group, _motions, constants=True, mixes=True,
+                    trials=((group, title),))  # fmt: skip
 
 
 SYMMETRY = (
