@@ -179,8 +179,8 @@ class Files(QObject):
 
     def copy_command(self) -> None:
         command = self._controller.state.command()
-        front, home = self._shell.panes.front(), self._shell.panes.home(self._controller.domain)
-        if front is not None and front.objectName() != home:
+        front, first = self._shell.panes.front(), self._shell.panes.first(self._controller.domain)
+        if front is not None and front.objectName() != first:
             command += f" --view {front.objectName()}"
         QGuiApplication.clipboard().setText(command)
         self._shell.say("info", f"Copied: {command}")

@@ -277,6 +277,10 @@ class Panes(QTabWidget):
         specs = map(self._spec, range(self.count()))
         return next((spec.name for spec in specs if domain in spec.domains[:1]), None)
 
+    def first(self, domain: str) -> str:
+        """Return the view of the centre that is in front at the start for a kind of data."""
+        return self.home(domain) or self._spec(0).name
+
     def _spec(self, index: int) -> ViewSpec:
         seat = self.widget(index)
         assert isinstance(seat, Seat)
