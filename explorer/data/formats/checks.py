@@ -56,6 +56,12 @@ _SAID: tuple[tuple[type[BaseException], str, str], ...] = (
     (ValueError, r"columns changed from (\d+) to (\d+) at row (\d+)", "row {2} has {1} columns, those before {0}"),
     (ValueError, r"invalid column index \d+ at row (\d+) with (\d+) col", "row {0} has {1} columns only"),
     (OSError, r"data stream|load this image|decoder error|next frame", _PACKED),
+    (
+        OSError,
+        r"could not create decoder|Unsupported BMP compression",
+        "its pixels are packed in a way that is not known",
+    ),
+    (Exception, r"exceeds limit of \d+ pixels", "its header claims more pixels than any picture has"),
     (OSError, r"cannot identify image file", "its header is none of this format"),
     (OSError, r"image file is truncated", _SHORT),
     (ValueError, r"not enough data in file", _SHORT),

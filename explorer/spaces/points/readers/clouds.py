@@ -19,6 +19,8 @@ from explorer.spaces.points.sample import MOST_POINTS, points_sample
 
 _HEADER = 4096
 _FEWEST = 8  # rows of three numbers that are taken for points; fewer are as likely a small picture
+_MOST_COUNT = 10_000  # numbers of one field; descriptors of shape have some hundreds
+_KINDS = {("F", 4), ("F", 8), *((kind, size) for kind in "IU" for size in (1, 2, 4, 8))}
 _MOST_BYTES = 2**29  # of a compressed file, when it is spread out
 # names of an array (points, 3), the first one that is there
 _PLACES = ("points", "position", "positions", "pos", "xyz", "R")
@@ -83,6 +85,12 @@ def _pcd_header(head: bytes) -> tuple[dict[str, Any], int]:
     if missing:
         raise Broken(f"its header does not say {missing[0].upper()}", "save it again")
     found.setdefault("count", [1] * len(found["fields"]))
+    if len({len(found[key]) for key in ("fields", "size", "type", "count")}) > 1:
+        raise Broken("its header lists other numbers of FIELDS, SIZE, TYPE and COUNT", "save it again")
+    if wrong := [t for t, size in zip(found["type"], found["size"], strict=True) if (t, size) not in _KINDS]:
+        raise Broken(f"its header has a field of type {wrong[0]!r} and a size that it has not", "save it again")
+    if max(found["count"]) > _MOST_COUNT:
+        raise Broken(f"its header claims {max(found['count'])} numbers in one field of a point", "save it again")
     if not {"x", "y", "z"} <= set(found["fields"]):
         raise Broken("its points have no x, y and z", "save points in space")
     return found, at

@@ -83,6 +83,38 @@ def _require_lines(path: Path) -> None:
         raise Broken(f"line 2 claims {sum(widths)} columns and line 3 has {len(line.split())}")
     if any(word.isdigit() and len(word) > 18 for word in re.split(rb"[:\s=\"]", second)):
         raise Broken("a number in line 2 is too long")
+    if lattice := re.search(rb'Lattice="([^"]*)"', second):
+        if len(words := lattice[1].split()) != 9 or not all(map(_is_number, words)):
+            raise Broken("Lattice in line 2 is not nine numbers")
+    if declared := re.search(rb'Properties="?([^\s"]+)', second):
+        _require_columns(path, declared[1].split(b":"), int(first))
+
+
+def _require_columns(path: Path, declared: list[bytes], atoms: int) -> None:
+    """Raise Broken at the first line of an atom without the columns that are `declared` as name, type, count, ..."""
+    if len(declared) % 3 or not all(word.isdigit() for word in declared[2::3]):
+        raise Broken("Properties in line 2 are not name:type:count, one after the other")
+    types = [kind for kind, count in zip(declared[1::3], declared[2::3], strict=True) for _ in range(int(count))]
+    with path.open("rb") as file:
+        for number, line in enumerate(file, 1):
+            if number < 3:
+                continue
+            if number > atoms + 2:
+                return
+            words = line.split()
+            if len(words) < len(types):
+                raise Broken(f"line {number} has {len(words)} columns, and line 2 declares {len(types)}")
+            for at, (kind, word) in enumerate(zip(types, words, strict=False), 1):
+                if kind in b"RI" and not _is_number(word):
+                    raise Broken(f"line {number}: column {at} is no number")
+
+
+def _is_number(word: bytes) -> bool:
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return True
 
 
 def _sample(path: Path, atoms: Any, told: tuple[str, ...] = (), whole: bool = False) -> Sample:

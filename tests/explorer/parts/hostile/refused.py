@@ -290,6 +290,8 @@ def refused_files() -> Mapping[str, tuple[Refused, ...]]:
             ("a.pcd", _with("pcd", b"POINTS 8", b"POINTS 4000000"), "truncated"),
             ("a.pcd", _with("pcd-text", b"POINTS 8", b"POINTS 9"), "truncated"),
             ("a.pcd", _with("pcd", b"DATA binary", b"DATA packed"), "'packed'"),
+            ("a.pcd", _with("pcd", b"SIZE 4", b"SIZE 65536"), "size that it has not"),
+            ("a.pcd", _with("pcd", b"POINTS 8", b"POINTS x"), "after POINTS is no whole number"),
         ),
         "points-npy": (
             ("a.npy", npy(np.full((9, 3), np.nan)), "no points"),
@@ -309,7 +311,9 @@ def refused_files() -> Mapping[str, tuple[Refused, ...]]:
             ("a.extxyz", xyz.replace("3", "999999999", 1).encode() + b"C 0 0 0\n", "truncated"),
             ("a.extxyz", xyz.replace("R:3", "R:1000000000").encode() + b"C 0 0 0\n" * 3, "columns"),
             ("a.extxyz", xyz.encode() + b"C 0 0 0\n", "truncated"),
+            ("a.extxyz", xyz.encode() + b"C 0 0 0\nC 0 0\nC 0 0 0\n", "line 4 has 3 columns"),
+            ("a.extxyz", xyz.encode() + b"C 0 0 0\nC 0 1,5 0\nC 0 0 0\n", "line 4: column 3 is no number"),
         ),
-        "pdb": (("a.pdb", b"ATOM  \n", "structure|damaged|atoms"), ("a.pdb", b"HEADER a\nEND\n", "no atoms|no whole")),
+        "pdb": (("a.pdb", b"ATOM  \n", "line 1: columns 31-38"), ("a.pdb", b"HEADER a\nEND\n", "no atoms|no whole")),
         "cif": (("a.cif", b"data_a\nloop_\n", "structure|damaged"), ("a.cif", _cut("cif"), "structure|damaged|cell")),
     }
