@@ -151,7 +151,7 @@ def refused_files() -> Mapping[str, tuple[Refused, ...]]:
             ("a.csv", b"source,target\n0,\n", "no target"),
         ),
         "matrix-text": (
-            ("a.csv", b",a,b,c,d\n", "no source"),
+            ("a.csv", b",a,b,c,d\n", "a heading and no line"),
             ("a.txt", b"0 1 1\n1 0 x\n1 1 0\n", "line 2"),
         ),
         "graphml": (
@@ -294,7 +294,7 @@ def refused_files() -> Mapping[str, tuple[Refused, ...]]:
             ("a.pcd", _with("pcd", b"POINTS 8", b"POINTS x"), "after POINTS is no whole number"),
         ),
         "points-npy": (
-            ("a.npy", npy(np.full((9, 3), np.nan)), "no points"),
+            ("a.npy", npy(np.full((9, 3), np.nan)), "finite place"),
             ("a.npy", claiming((900_000, 3)), "truncated"),
         ),
         "points-npz": (
@@ -314,6 +314,6 @@ def refused_files() -> Mapping[str, tuple[Refused, ...]]:
             ("a.extxyz", xyz.encode() + b"C 0 0 0\nC 0 0\nC 0 0 0\n", "line 4 has 3 columns"),
             ("a.extxyz", xyz.encode() + b"C 0 0 0\nC 0 1,5 0\nC 0 0 0\n", "line 4: column 3 is no number"),
         ),
-        "pdb": (("a.pdb", b"ATOM  \n", "line 1: columns 31-38"), ("a.pdb", b"HEADER a\nEND\n", "no atoms|no whole")),
+        "pdb": (("a.pdb", b"ATOM  \n", "line 1: columns 31"), ("a.pdb", b"HEADER a\nEND\n", "no atoms|no whole")),
         "cif": (("a.cif", b"data_a\nloop_\n", "structure|damaged"), ("a.cif", _cut("cif"), "structure|damaged|cell")),
     }
