@@ -91,7 +91,7 @@ def cases():
     for kind, owner in inside.items():
         # what is worked out of queries, keys and the mask alone is named; by hand, the module that makes it
         culprit = ("attend", owner) if kind is ByHand else (owner, f"{owner}.attention")
-        culprit = (*culprit, "attend") if kind is Module else culprit  # it holds the mask, which torch's module is given
+        culprit = (*culprit, "attend") if kind is Module else culprit  # it holds the mask
         for what, sound, fault in (
             ("mask shifted by one", band(), band(1)), ("bias by position", bias(), bias(True)),
         ):  # fmt: skip
