@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from torch import Tensor
@@ -113,13 +113,9 @@ def judged(p: Prepared, square: Square, measures: Mapping[str, Measure], group: 
 
     As in an audit, a layer is not guilty by a guess of its field alone while the output obeys its law.
     """
-    rows = []
-    for layer in p.trace.layers:
-        m, guessed = measures.get(layer.name), bool(layer.field and layer.field.guessed)
-        known = ("", None, guessed, False) if m is None else (m.verdict, m.local, guessed, m.seen)
-        rows.append(_Row(layer.name, *known))
-    guilty = guilt.guilty_layers(p.trace, rows)
-    guesses = {row.name for row in rows if row.guessed}
+    found = rows(p, measures)
+    guilty = guilt.guilty_layers(p.trace, found)
+    guesses = {row.name for row in found if row.guessed}
     ends = [measures.get(name) for name in p.trace.outputs]
     verdict = "broken"
     seen = any(end is not None and (end.seen or end.verdict == "broken") for end in ends)
@@ -134,10 +130,25 @@ def judged(p: Prepared, square: Square, measures: Mapping[str, Measure], group: 
             verdict = "holds" if any(end is not None and end.exact for end in ends) else "no law"
     if p.trouble.verdict == "undefined" or (p.trouble and verdict in ("holds", "")):
         verdict = p.trouble.verdict
-    causes = tuple(sentence for name in guilty if p.trace[name].leaf for sentence in _hints(p, name, group))
+    told = causes(p, guilty, group)
     if p.trouble and not p.trouble.layer and verdict == "broken":
-        causes = (p.trouble.sentence, *causes)
-    return replace(square, measures=measures, verdict=verdict, guilty=tuple(guilty), hints=causes)
+        told = (p.trouble.sentence, *told)
+    return replace(square, measures=measures, verdict=verdict, guilty=tuple(guilty), hints=told)
+
+
+def rows(p: Prepared, measures: Mapping[str, Measure]) -> list[guilt.Finding]:
+    """Return what is known of each layer, for who asks which ones are guilty."""
+    found: list[guilt.Finding] = []
+    for layer in p.trace.layers:
+        m, guessed = measures.get(layer.name), bool(layer.field and layer.field.guessed)
+        known = ("", None, guessed, False) if m is None else (m.verdict, m.local, guessed, m.seen)
+        found.append(_Row(layer.name, *known))
+    return found
+
+
+def causes(p: Prepared, guilty: Iterable[str], group: str) -> tuple[str, ...]:
+    """Return sentences on what in guilty layers could be the cause."""
+    return tuple(sentence for name in guilty if p.trace[name].leaf for sentence in _hints(p, name, group))
 
 
 def cut_off(p: Prepared, element: Element) -> str:

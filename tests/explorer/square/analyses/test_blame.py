@@ -1,0 +1,49 @@
+"""In idle time a frame names the layers that an audit names, where measures of guessed fields blame others."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from explorer.app.answering.engine import LocalEngine
+from explorer.declare.elements import parse_chain
+from explorer.state.state import State
+from tests.explorer.parts.small_cards import CARDS
+
+NETWORK = """
+import torch
+from torch import nn
+
+INPUT_SEQUENCE = (2,)
+
+class Ramp(nn.Module):
+    def forward(self, x):
+        return x * torch.linspace(1, FAULT, x.shape[1], dtype=x.dtype)[:, None]
+
+class Net(nn.Module):
+    \"\"\"Reads both ways with one network: alone it breaks the law of reversal, twice it does not.\"\"\"
+
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(0)
+        self.first = Ramp()
+        self.there = nn.GRU(2, 3, batch_first=True)
+
+    def forward(self, x):
+        x = self.first(x)
+        return self.there(x)[0] + self.there(x.flip(1))[0].flip(1)
+"""
+
+
+@pytest.mark.parametrize(("fault", "guilty"), [("1.1", ("first",)), ("1", ())])
+def test_layers_whose_faults_cancel_are_acquitted(tmp_path: Path, fault: str, guilty: tuple[str, ...]) -> None:
+    path = tmp_path / "net.py"
+    path.write_text(NETWORK.replace("FAULT", fault))
+    engine = LocalEngine(CARDS, trust=True)
+    frame = engine.answer(State(model=f"{path}:Net", sample="sine", steps=parse_chain("reverse")), lambda: False)
+    for frame in engine.refine(frame):
+        pass
+    square = frame.squares[0]
+    assert square.verdict == ("broken" if guilty else "holds") and square.guilty == guilty
+    assert not any("there" in hint for hint in square.hints)
