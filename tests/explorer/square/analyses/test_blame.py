@@ -42,8 +42,7 @@ def test_layers_whose_faults_cancel_are_acquitted(tmp_path: Path, fault: str, gu
     path.write_text(NETWORK.replace("FAULT", fault))
     engine = LocalEngine(CARDS, trust=True)
     frame = engine.answer(State(model=f"{path}:Net", sample="sine", steps=parse_chain("reverse")), lambda: False)
-    for frame in engine.refine(frame):
-        pass
-    square = frame.squares[0]
+    *_, last = engine.refine(frame)
+    square = last.squares[0]
     assert square.verdict == ("broken" if guilty else "holds") and square.guilty == guilty
     assert not any("there" in hint for hint in square.hints)
