@@ -38,13 +38,14 @@ class Imports(QObject):
     # opening ----------------------------------------------------------------------------------------------
     def open(self, path: str) -> None:
         """Open a file of data, or whatever else the controller makes of it."""
-        try:
-            refuse_other(Path(path))
-        except ValueError as error:
-            self._shell.say_failure(failure_of(error, self._controller.state))
-            return
         catalogue = self._controller.catalogue
         ending = Path(path).suffix.lower()
+        if catalogue is None or ending not in catalogue.extensions:
+            try:
+                refuse_other(Path(path))
+            except ValueError as error:
+                self._shell.say_failure(failure_of(error, self._controller.state))
+                return
         if catalogue is None or not Path(path).is_file() or ending not in catalogue.extensions or ending == ".json":
             self._controller.open_path(path)
             return

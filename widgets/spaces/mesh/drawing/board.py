@@ -104,9 +104,10 @@ class Cell(QGraphicsRectItem):
         self.setPen(NO_PEN)
         self.title, self.note, self.empty = Line(self), Line(self), Paragraph(self)
         self.picture, self.key = Still(self), Scale(self)
-        self.inside = QGraphicsRectItem(self)  # what is seen of all that lies over the picture
+        # all that lies over the picture. It does not clip its items, or other programs would leave out the next panels
+        # of a figure; what lies outside is not shown
+        self.inside = QGraphicsRectItem(self)
         self.inside.setPen(NO_PEN)
-        self.inside.setFlag(QGraphicsItem.GraphicsItemFlag.ItemClipsChildrenToShape)
         self.frame = QGraphicsRectItem(self)
         self.triad = Triad(self.inside)
         self.spheres: Pool[QGraphicsEllipseItem] = Pool(QGraphicsEllipseItem, self.inside)
@@ -153,7 +154,7 @@ class Cell(QGraphicsRectItem):
         """Mark vertices with small spheres in a halo, since the surface may have any colour."""
         colour = ink_of(ink)
         with self.spheres as pool:
-            for at in points:
+            for at in filter(self.rect().contains, points):
                 shade = QRadialGradient(at, SPHERE, at - QPointF(SPHERE, SPHERE) * 0.4)
                 shade.setColorAt(0, colour.lighter(150))
                 shade.setColorAt(0.5, colour)
@@ -167,6 +168,8 @@ class Cell(QGraphicsRectItem):
         """Write words beside points."""
         with self.spots as pool:
             for at, text, ink in words:
+                if not self.rect().contains(at):
+                    continue
                 pool.take().show_words(at, text, ink, self.rect())
 
     def show_ring(self, at: QPointF | None, seen: bool = True) -> None:
@@ -174,7 +177,7 @@ class Cell(QGraphicsRectItem):
         line = QPen(ink_of("accent"), 2.0, Qt.PenStyle.SolidLine if seen else Qt.PenStyle.DotLine)
         with self.rings as pool:
             for pen in (QPen(ink_of("plot"), 4.5), line)[not seen :]:
-                if at is not None:
+                if at is not None and self.rect().contains(at):
                     ring = pool.take()
                     ring.setPen(pen)
                     circle(ring, at, RING)
