@@ -46,11 +46,11 @@ class Guide(QObject):
         # after the turn in which something happened: by then what was opened is laid out
         self._looking = QTimer(self, singleShot=True, interval=0)
         self._looking.timeout.connect(self._look)
-        self._controller.state_changed.connect(lambda old, new: self._looking.start())
+        self._controller.state_changed.connect(self._look_soon)
         self._controller.frame_ready.connect(self._frame_came)
-        shell.panes.currentChanged.connect(lambda index: self._looking.start())
-        for dock in shell.docks.docks.values():
-            dock.visibilityChanged.connect(lambda shown: self._looking.start())
+        shell.panes.currentChanged.connect(self._look_soon)
+        for dock in shell.docks.docks.values():  # which still hide while a window ends
+            dock.visibilityChanged.connect(self._look_soon)
 
     # lessons ----------------------------------------------------------------------------------------------
     def fill_menu(self, menu: QMenu) -> None:
@@ -208,6 +208,9 @@ class Guide(QObject):
     def _seen(self, k: int) -> None:
         self.walk.tick(k)
         self._progressed()
+
+    def _look_soon(self, *_: object) -> None:
+        self._looking.start()
 
     def _look(self) -> None:
         """See what is done; nothing while the lesson's own first frame has not come."""
