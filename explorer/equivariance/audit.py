@@ -319,7 +319,8 @@ class Audit:
 
     def _sufficing(self, rows: Sequence[LayerReport]) -> Sufficing:
         """Return who tells by trial which layers make a fault of the output."""
-        first, limits = self.cases[0], {r.name: r.tolerance for r in rows if r.name in self.trace.outputs}
+        # of the run alone: what stored filters excuse would hide a layer that changes the output by little
+        first, limits = self.cases[0], {r.name: self.rounding[r.name] for r in rows if r.name in self.trace.outputs}
         limits = {n: limit for n, limit in limits.items() if self.figures[n].cumulative}
         worst = sorted(self.acted, key=lambda label: -max(self.table[n].get(label, (0.0,))[0] or 0.0 for n in limits))
         steady = bool(limits) and not self.random and not self.unsteady

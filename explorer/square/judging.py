@@ -33,7 +33,7 @@ def limit(p: Prepared, layer: Layer, group: str, error: float, alone: bool = Fal
         error: what was measured; what costs further runs of the network is only asked where it can matter.
         alone: it is that of the layer alone, which filters of earlier layers do not excuse.
     """
-    of_run = _of_run(p)[layer.name]
+    of_run = run_rounding(p)[layer.name]
     of_filters = _of_filters(p, alone, group).get(layer.name, 0.0)
     if error > max(of_run, of_filters):
         of_run = max(of_run, _of_casts(p)[layer.name])
@@ -43,7 +43,8 @@ def limit(p: Prepared, layer: Layer, group: str, error: float, alone: bool = Fal
 
 
 @kept()
-def _of_run(p: Prepared) -> dict[str, float]:
+def run_rounding(p: Prepared) -> dict[str, float]:
+    """Return up to which relative error the rounding of a run excuses each layer."""
     return rounding.of_run(p.trace, p.dtype, p.float_floor)
 
 

@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
+import torch
 from torch import Tensor
 
-from explorer.declare.elements import chain_element
+from explorer.declare.elements import Element, chain_element
 from explorer.declare.inputs import Inputs
+from explorer.equivariance.trial import rounding
 from explorer.equivariance.trial.sufficing import Square as Broken
 from explorer.equivariance.trial.sufficing import Sufficing
+from explorer.network.changing.precision import converted, copied
 from explorer.network.tracing.capture import capture
+from explorer.network.tracing.layers import LayerError
 from explorer.network.tracing.running import evaluating
 from explorer.square import judging
 from explorer.square.frame import Square
@@ -30,20 +34,31 @@ def blame(p: Prepared, state: State, square: Square) -> Iterator[Square]:
     element = chain_element(state.steps).on(p.inputs)
     if not p.inputs.exact(element) or element.known(p.inputs.x, p.inputs.field) is not None:
         return  # what is cut off would have to be left out of the trial
-    limits = {n: measures[n].tolerance for n in p.trace.outputs if measures[n].cumulative is not None}
-    gx = p.inputs.moved(element)
+    try:
+        mended = _mended(p, element, square)
+    except (LayerError, ValueError):  # it does not run in double precision
+        return
+    if mended is not None and mended != list(square.guilty) and declared.issubset(mended):
+        yield replace(square, guilty=tuple(mended), hints=judging.causes(p, mended, element.group))
+
+
+def _mended(p: Prepared, element: Element, square: Square) -> list[str] | None:
+    """Return the layers that have to be mended, in double precision: a weak fault is no rounding there."""
+    ends = [n for n in p.trace.outputs if square.measures[n].cumulative is not None]
+    limits = {n: limit for n, limit in rounding.of_run(p.trace, torch.float64).items() if n in ends}
+    model, names = converted(copied(p.model), torch.float64), list(p.trace.by_name)
+    x = p.inputs.to(dtype=torch.float64)
+    gx = x.moved(element)
 
     def run(x: Inputs) -> Mapping[str, Tensor]:
         reseed(p.seed)
-        return capture(p.model, x, list(limits), clone=True)[0]
+        return capture(model, x, ends, clone=True)[0]
 
-    with p.unrecorded(), evaluating(p.model):
+    with p.unrecorded(), evaluating(model):
         reseed(p.seed)
-        given = capture(p.model, gx, list(p.trace.by_name), clone=True, inputs=True)[1]
-        trial = Sufficing(
-            p.model, p.trace, judging.rows(p, measures), [Broken(element, p.inputs, gx, p.values, p.fed, given)],
-            run, limits,
-        )  # fmt: skip
-        mended = trial.among(square.guilty)
-    if mended is not None and mended != list(square.guilty) and declared.issubset(mended):
-        yield replace(square, guilty=tuple(mended), hints=judging.causes(p, mended, element.group))
+        values, fed = capture(model, x, names, clone=True, inputs=True)
+        reseed(p.seed)
+        given = capture(model, gx, names, clone=True, inputs=True)[1]
+        broken = Broken(element, x, gx, values, fed, given)
+        trial = Sufficing(model, p.trace, judging.rows(p, square.measures), [broken], run, limits)
+        return trial.among(square.guilty)
