@@ -148,7 +148,6 @@ class DeclaredSpace(ABC):
         return None
 
     # networks -------------------------------------------------------------------------------------------------
-
     def declared(self, said: Declared) -> Form:
         """Return the form of an input that somebody declares; raise ValueError where it is impossible."""
         asked = {question.name: question for question in self.questions}

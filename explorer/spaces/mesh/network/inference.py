@@ -9,21 +9,14 @@ from torch import Tensor, nn
 from explorer.declare.inputs import Inputs
 from explorer.declare.types.fields import FieldType, Regular
 from explorer.spaces.graph.fields import EDGE, GRAPH, Edges, NodeIndex, Nodes
-from explorer.spaces.graph.network.inference import GraphInference
 from explorer.spaces.mesh.fields import VERTEX, Faces, Tangent, Vertices
+from explorer.spaces.mesh.network.faced import FacedInference
 
 
-class MeshInference(GraphInference):
+class MeshInference(FacedInference):
     """A triangle mesh with so many vertices, edges and faces; its vertices are numbered as nodes of a graph are."""
 
-    def __init__(self, inputs: Inputs) -> None:
-        super().__init__(inputs)
-        faces = inputs.get("faces")
-        self.faces = -1 if faces is None else len(faces)
-
     def fits(self, field: FieldType, value: Tensor) -> bool:
-        if isinstance(field.domain, Faces):
-            return tuple(value.shape[:1]) == (self.faces,)
         if isinstance(field.rep, Tangent | Regular) and isinstance(field.domain, Nodes):
             return tuple(value.shape[:1]) == (self.nodes,) and value[:1].numel() % field.rep.size == 0
         return super().fits(field, value)
@@ -38,13 +31,6 @@ class MeshInference(GraphInference):
     def own(self, field: FieldType) -> FieldType:
         field = super().own(field)
         return replace(field, domain=Vertices(field.domain.axis)) if type(field.domain) is Nodes else field
-
-    def resized(self, inputs: Inputs) -> Inputs | None:
-        found = super().resized(inputs)
-        faces = None if found is None else found.get("faces")
-        if faces is not None:
-            self.fewer += ((Faces(), self.faces, len(faces)),)
-        return found
 
     def placed(self, shape: tuple[int, ...], resized: tuple[int, ...]) -> FieldType | None:
         found = super().placed(shape, resized)

@@ -12,32 +12,17 @@ from explorer.declare.inputs import Inputs
 from explorer.declare.types.fields import FieldType, Representation, Scalar
 from explorer.network.input.typed import irreps_text
 from explorer.spaces.graph.fields import Nodes
-from explorer.spaces.graph.network.inference import GraphInference
-from explorer.spaces.mesh.fields import Faces
+from explorer.spaces.mesh.network.faced import FacedInference
 from explorer.spaces.points.fields import Arrows, Coordinates, Irreps, Particles, irreps
 
 SIDES = 3  # of space
 SPREAD = 0.25  # of the cloud: by how much the points of unrelated inputs lie elsewhere
 
 
-class PointsInference(GraphInference):
+class PointsInference(FacedInference):
     """So many points, and so many listed edges between them; points are numbered as nodes of a graph are."""
 
-    def __init__(self, inputs: Inputs) -> None:
-        super().__init__(inputs)
-        faces = inputs.get("faces")
-        self.faces = -1 if faces is None else len(faces)
-
-    def resized(self, inputs: Inputs) -> Inputs | None:
-        found = super().resized(inputs)
-        faces = None if found is None else found.get("faces")
-        if faces is not None:
-            self.fewer += ((Faces(), self.faces, len(faces)),)
-        return found
-
     def fits(self, field: FieldType, value: Tensor) -> bool:
-        if isinstance(field.domain, Faces):
-            return tuple(value.shape[:1]) == (self.faces,)
         if isinstance(field.rep, Irreps | Coordinates) and value[:1].numel() % field.rep.size:
             return False
         return super().fits(field, value)
