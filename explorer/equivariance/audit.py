@@ -319,11 +319,9 @@ class Audit:
 
     def _sufficing(self, rows: Sequence[LayerReport]) -> Sufficing:
         """Return who tells by trial which layers make a fault of the output."""
-        # of the run alone: what stored filters excuse would hide a layer that changes the output by little
-        first, limits = self.cases[0], {r.name: self.rounding[r.name] for r in rows if r.name in self.trace.outputs}
-        limits = {n: limit for n, limit in limits.items() if self.figures[n].cumulative}
-        worst = sorted(self.acted, key=lambda label: -max(self.table[n].get(label, (0.0,))[0] or 0.0 for n in limits))
-        steady = bool(limits) and not self.random and not self.unsteady
+        first, ends = self.cases[0], [n for n in self.trace.outputs if self.figures[n].cumulative]
+        worst = sorted(self.acted, key=lambda label: -max(self.table[n].get(label, (0.0,))[0] or 0.0 for n in ends))
+        steady = bool(ends) and not self.random and not self.unsteady
         squares = [
             Square(g, first.inputs, gx, first.values, first.fed, self.run(gx, inputs=True)[1])
             for g, gx in (self.acted[label] for label in (worst[:MENDED] if steady else ()))
@@ -331,9 +329,9 @@ class Audit:
 
         def run(x: Inputs) -> Mapping[str, Tensor]:
             torch.manual_seed(self.seed)
-            return capture(self.model, x, list(limits), clone=True)[0]
+            return capture(self.model, x, ends, clone=True)[0]
 
-        return Sufficing(self.model, self.trace, rows, squares, run, limits)
+        return Sufficing(self.model, self.trace, rows, squares, run, ends, self.rounding)
 
     def _calls(self, guilty: Sequence[str], notes: list[str]) -> list[str]:
         """Return the layers that returned the guilty tensors; say which tensors, unless they are the first."""

@@ -8,7 +8,7 @@ A layer of unknown field is mended by what it gives for x, its slices exchanged 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import combinations
@@ -59,14 +59,16 @@ class Sufficing:
 
     Args:
         run: inputs -> what the network answers, by the names of its tensors.
-        limits: up to which relative error the law of such a tensor holds.
+        ends: names of the tensors whose law is asked for.
+        rounding: up to which relative error the rounding of a run excuses each layer.
     """
 
     def __init__(
         self, model: nn.Module, trace: Trace, rows: Sequence[Finding], squares: Sequence[Square],
-        run: Callable[[Inputs], Values], limits: Mapping[str, float],
+        run: Callable[[Inputs], Values], ends: Collection[str], rounding: Mapping[str, float],
     ) -> None:  # fmt: skip
-        self.model, self.trace, self.squares, self.run, self.limits = model, trace, squares, run, limits
+        self.model, self.trace, self.squares, self.run = model, trace, squares, run
+        self.limits = {name: rounding[name] for name in ends}
         self.modules = dict(model.named_modules())
         self.left = TRIALS
         self.known: dict[frozenset[str], bool] = {}
@@ -74,6 +76,23 @@ class Sufficing:
         for layer, row in zip(trace.layers, rows, strict=True):
             if row.verdict == "broken" and row.local is not None and layer.module in self.modules and layer.module:
                 self.calls.setdefault(layer.module, []).append(layer)
+        self.excused = self._excused(dict(zip((n.name for n in trace.layers), rows, strict=True)), rounding)
+
+    def _excused(self, rows: Mapping[str, Finding], rounding: Mapping[str, float]) -> list[str]:
+        """Return the modules whose law holds only as far as their stored weights go.
+
+        They are mended in every trial: what they add would else be laid to the layers on trial, and a limit that is
+        wide enough for it would hide a layer that changes the output by little.
+        """
+        found: dict[str, bool] = {}
+        kept = {""}
+        for layer in self.trace.layers:
+            row = rows[layer.name]
+            if layer.leaf and layer.module in self.modules and row.verdict == "holds" and row.local is not None:
+                found[layer.module] = found.get(layer.module, False) or row.local > rounding[layer.name]
+            else:
+                kept.add(layer.module)
+        return [m for m, excused in found.items() if excused and m not in kept]
 
     def among(self, guilty: Sequence[str]) -> list[str] | None:
         """Return the names of the least layers that have to be mended, first of all among these; None if none do."""
@@ -120,8 +139,15 @@ class Sufficing:
         if any(m in key for module in key for m in around(module)):
             return False
         if key not in self.known:
+            others = [m for m in self.excused if not any(c in key for c in around(m))]
             self.known[key] = any(
-                self._holds(lambda s, like=like: self._by_element(s, modules, like), modules)  # type: ignore[misc]
+                self._holds(
+                    lambda s, like=like: (
+                        self._by_element(s, others, False)  # type: ignore[misc]
+                        | self._by_element(s, modules, like)
+                    ),
+                    modules,
+                )
                 for like in (False, True)
             )
         return self.known[key]

@@ -45,7 +45,6 @@ def blame(p: Prepared, state: State, square: Square) -> Iterator[Square]:
 def _mended(p: Prepared, element: Element, square: Square) -> list[str] | None:
     """Return the layers that have to be mended, in double precision: a weak fault is no rounding there."""
     ends = [n for n in p.trace.outputs if square.measures[n].cumulative is not None]
-    limits = {n: limit for n, limit in rounding.of_run(p.trace, torch.float64).items() if n in ends}
     model, names = converted(copied(p.model), torch.float64), list(p.trace.by_name)
     x = p.inputs.to(dtype=torch.float64)
     gx = x.moved(element)
@@ -59,6 +58,7 @@ def _mended(p: Prepared, element: Element, square: Square) -> list[str] | None:
         values, fed = capture(model, x, names, clone=True, inputs=True)
         reseed(p.seed)
         given = capture(model, gx, names, clone=True, inputs=True)[1]
+        limits = rounding.of_run(p.trace, torch.float64)
         broken = Broken(element, x, gx, values, fed, given)
-        trial = Sufficing(model, p.trace, judging.rows(p, square.measures), [broken], run, limits)
+        trial = Sufficing(model, p.trace, judging.rows(p, square.measures), [broken], run, ends, limits)
         return trial.among(square.guilty)
