@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from explorer.data.formats.checks import Broken, file_bytes, refusing
 from explorer.data.readers import Reader
 from explorer.declare.samples import Sample
-from explorer.spaces.points.orders import TOLD, orders_by_valence
+from explorer.spaces.graph.chemistry.orders import TOLD, orders_by_valence
 from explorer.spaces.points.readers.crystals import FEW, MOST_ATOMS, read_crystal
 from explorer.spaces.points.readers.macromolecules import conformers_of, require_places
 from explorer.spaces.points.sample import doubtful_units, near_bonds, points_sample
