@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -207,7 +208,7 @@ class _Maker:
     # kinds of pictures ------------------------------------------------------------------------------------------
     def _plain(self, places: Array, title: str, moved: bool) -> Panel:
         """Draw the data: its vectors as arrows, and the cell of a crystal."""
-        glyphs, notes = [], []
+        glyphs, notes, around = [], [], []
         if name := chosen_arrows(self.part, self.choice):
             vectors = (self.part.vectors_after if moved else self.part.vectors)[name]
             longest = float(np.linalg.norm(self.part.vectors[name], axis=1).max(initial=0))
@@ -218,11 +219,18 @@ class _Maker:
         if self.choice.cell and corners is not None:
             ends = corners[np.array(EDGES)]
             glyphs.append(Glyphs(ends[:, 0], ends[:, 1] - ends[:, 0], "muted"))
+            around.append(corners)
         if self._charged:
             low, high = (figure(float(v)) for v in (self.part.charge.min(), self.part.charge.max()))  # type: ignore[union-attr]
             notes.append(f"charges from {low} to {high}, blue to orange")
         return self._drawn(
-            places, title, self._solids(places), colours=self._elements(), glyphs=tuple(glyphs), note=" · ".join(notes)
+            places,
+            title,
+            self._solids(places),
+            colours=self._elements(),
+            glyphs=tuple(glyphs),
+            note=" · ".join(notes),
+            around=around,
         )
 
     def _linked(self, places: Array, links: Array | None, title: str) -> Panel:
@@ -331,24 +339,25 @@ class _Maker:
     def _drawn(
         self, places: Array, title: str, made: Solids, *, colours: Array | None = None, numbers: Array | None = None,
         levels: tuple[float, float] | None = None, table: Array | None = None, bar: str = "", note: str = "",
-        glyphs: tuple[Glyphs, ...] = (), paths: tuple[Path, ...] = (),
+        glyphs: tuple[Glyphs, ...] = (), paths: tuple[Path, ...] = (), around: Sequence[Array] = (),
     ) -> Panel:  # fmt: skip
         scalars = None
         if numbers is not None:
             scalars = np.where(made.bonded, np.nan, np.asarray(numbers, float)[made.owner])
         painted = None if colours is None else colours[made.owner]
         look = MeshLook(made.vertices, made.faces, title, note, painted, scalars, levels, table, bar=bar, glyphs=glyphs)
-        return self._panel(places, title, made, look, paths)
+        return self._panel(places, title, made, look, paths, around)
 
     def _panel(
-        self, places: Array, title: str, made: Solids, look: MeshLook, paths: tuple[Path, ...] = ()
+        self, places: Array, title: str, made: Solids, look: MeshLook, paths: tuple[Path, ...] = (),
+        around: Sequence[Array] = (),
     ) -> Panel:  # fmt: skip
         """Add what is pointed out: the selected point, the network's edges, names."""
 
         part, glyphs, texts = self.part, look.glyphs, []
         if self.node is not None:
-            around = max(1.5 * float(self.radius[self.node]), 0.3 * self.apart)
-            paths += tuple(Path(circle, "accent", closed=True) for circle in rings(places[self.node], around))
+            wide = max(1.5 * float(self.radius[self.node]), 0.3 * self.apart)
+            paths += tuple(Path(circle, "accent", closed=True) for circle in rings(places[self.node], wide))
         edges = part.edges[:, (part.edges[0] < part.edges[1])]
         if self.node is not None and not self.choice.edges:
             edges = part.edges[:, part.edges[1] == self.node]
@@ -359,7 +368,18 @@ class _Maker:
         if self.choice.names:
             texts = [Text(places[k], part.names[k]) for k in _named(part.names)]
         few = fewer(made, len(places))
-        return Panel(replace(look, glyphs=glyphs, marks=Marks(paths=paths), texts=tuple(texts), few=few), made.owner)
+        ends = [*around, *(g.points + g.directions for g in look.glyphs if g.arrows)]
+        return Panel(
+            replace(
+                look,
+                glyphs=glyphs,
+                marks=Marks(paths=paths),
+                texts=tuple(texts),
+                few=few,
+                around=np.concatenate(ends) if ends else None,
+            ),
+            made.owner,
+        )
 
 
 @lru_cache(maxsize=8)
