@@ -398,6 +398,26 @@ def _check(args: argparse.Namespace, doors: Doors) -> int:
     return UNTESTED if untested and not args.allow_untested else 0
 
 
+@contextmanager
+def _made_on(name: str) -> Iterator[None]:
+    """Make networks and tensors on a device; for the processor torch need not be imported."""
+    if name == "cpu":
+        yield
+        return
+    import torch
+
+    from explorer.app.answering.engine import device_of
+
+    try:
+        torch.set_default_device(device_of(name))
+    except ValueError as error:
+        raise BadInput(str(error)) from None
+    try:
+        yield
+    finally:
+        torch.set_default_device(None)
+
+
 def _bench(args: argparse.Namespace, doors: Doors) -> int:
     known = doors.bench()
     for name in args.names:
@@ -407,7 +427,10 @@ def _bench(args: argparse.Namespace, doors: Doors) -> int:
     failed = False
     for name in args.names or sorted(known):
         try:
-            found = known[name]()
+            with _made_on(args.device):
+                found = known[name]()
+        except BadInput:
+            raise
         except Exception as error:  # one that fails does not take the figures of the others along
             print(f"equiscope: benchmark {name}: {_told(error, '')}", file=sys.stderr, flush=True)
             failed = True

@@ -131,7 +131,9 @@ def matrices(p: Prepared) -> dict[str, Array]:
             raise
         return {}
     for title, matrix in made.items():
-        array = np.ascontiguousarray(matrix, dtype=np.float32)
+        if isinstance(matrix, Tensor):
+            matrix = matrix.detach().cpu()
+        array = np.array(matrix, dtype=np.float32, order="C")
         array.flags.writeable = False
         result[title] = array
     return result
