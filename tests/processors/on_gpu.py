@@ -65,7 +65,7 @@ def trial(engine: LocalEngine, name: str, device: str) -> Iterator[str]:
         here, there = (asked(engine, replace(way, device=d)) for d in ("cpu", device))
         if isinstance(here, str) or isinstance(there, str):
             if here != there:
-                yield f"{name}, {what}: {here} and {there}"
+                yield f"{name}, {what}: " + " and ".join(s if isinstance(s, str) else s.verdict for s in (here, there))
         else:
             yield from told(f"{name}, {what}", here, there)
 
