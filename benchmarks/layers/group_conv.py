@@ -32,16 +32,18 @@ def run(repeats: int = 60) -> list[dict[str, Any]]:
     from explorer.declare.groups import group
     from models.layers.convolution.groups import GroupConv2d
 
+    there = torch.get_default_device()
     rows: list[dict[str, Any]] = []
     for name, widths in CHANNELS.items():
         order = group(name).order
         for fields in widths:
             for batch in BATCHES:
-                kept = GroupConv2d(group(name), fields, fields).eval()
+                with torch.device("cpu"):  # the tables of a group are
+                    kept, anew = (GroupConv2d(group(name), fields, fields) for _ in range(2))
                 layers = {
-                    "group": kept,
+                    "group": kept.eval().to(there),
                     "plain": nn.Conv2d(fields * order, fields * order, 3, padding=1).eval(),
-                    "train": GroupConv2d(group(name), fields, fields).train(),
+                    "train": anew.train().to(there),
                 }
                 x = torch.randn(batch, fields * order, SIZE, SIZE)
                 with torch.inference_mode():

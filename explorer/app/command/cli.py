@@ -408,14 +408,17 @@ def _made_on(name: str) -> Iterator[None]:
 
     from explorer.app.answering.engine import device_of
 
+    tf32 = torch.backends.cudnn.allow_tf32
     try:
         torch.set_default_device(device_of(name))
+        torch.backends.cudnn.allow_tf32 = False  # as the program measures
     except ValueError as error:
         raise BadInput(str(error)) from None
     try:
         yield
     finally:
         torch.set_default_device(None)
+        torch.backends.cudnn.allow_tf32 = tf32
 
 
 def _bench(args: argparse.Namespace, doors: Doors) -> int:
