@@ -278,7 +278,7 @@ def dgcnn(position: Tensor) -> Pair:
             # as the authors write it: the largest of -|x_i|² + 2 x_i x_j - |x_j|²
             square = x.square().sum(1, keepdim=True)
             near = (2 * x @ x.T - square - square.T).topk(neighbours + 1).indices[:, 1:]
-            target = torch.arange(len(x)).repeat_interleave(neighbours)
+            target = torch.arange(len(x), device=x.device).repeat_interleave(neighbours)
             x = layer(x, torch.stack([near.flatten(), target]))
             found.append(x)
         return head(F.relu(mix(torch.cat(found, 1)).amax(0, keepdim=True)))

@@ -1,6 +1,6 @@
 """Answer and check every card on the processor and on the GPU, and compare.
 
-`python -m tests.processors.on_gpu [--part K/N] [--device cuda:0] [CARD ...]`: per card its report in double precision,
+`python -m tests.processors.on_gpu [--part K/N] [--device cuda:0] [--brief] [CARD ...]`: per card its report in double precision,
 as in `every_report`, its frame in single precision, complete, and those of other layers, interventions, saliencies and
 laws. Verdicts, culprits and sentences are the same; figures differ by rounding alone.
 """
@@ -49,7 +49,7 @@ def told(name: str, one: Square, other: Square) -> Iterator[str]:
                 yield f"{name}, {layer}: {what} {x} and {y}"
 
 
-def trial(engine: LocalEngine, name: str, device: str) -> Iterator[str]:
+def trial(engine: LocalEngine, name: str, device: str, brief: bool = False) -> Iterator[str]:
     """Yield a sentence for everything of a card that is not the same on that device."""
     yield from differences(reports([name], "cpu"), reports([name], device))
     card = engine.cards[name]
@@ -61,7 +61,7 @@ def trial(engine: LocalEngine, name: str, device: str) -> Iterator[str]:
     other, gpu = frame(engine, replace(state, device=device))
     print(f"{name}: a forward pass {cpu:.1f} ms, {gpu:.1f} ms on {device}", flush=True)
     yield from told(name, one, other)
-    for what, way in ways(state, one):
+    for what, way in () if brief else ways(state, one):
         here, there = (asked(engine, replace(way, device=d)) for d in ("cpu", device))
         if isinstance(here, str) or isinstance(there, str):
             if here != there:
@@ -99,6 +99,7 @@ def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--part", default="1/1")
     parser.add_argument("--device", default="cuda:0")
+    parser.add_argument("--brief", action="store_true", help="the report and the first frame alone")
     parser.add_argument("cards", nargs="*")
     args = parser.parse_args()
     k, n = map(int, args.part.split("/"))
@@ -106,7 +107,7 @@ def main() -> int:
     wanted = args.cards or sorted(engine.cards)[k - 1 :: n]
     for name in wanted:
         try:
-            for sentence in trial(engine, name, args.device):
+            for sentence in trial(engine, name, args.device, args.brief):
                 print("DIFFERS", sentence, flush=True)
                 count += 1
         except Exception:  # the other cards are tried all the same
