@@ -1,8 +1,8 @@
 """Answer and check every card on the processor and on the GPU, and compare.
 
-`python -m tests.processors.on_gpu [--part K/N] [--device cuda:0] [--brief] [CARD ...]`: per card its report in double precision,
-as in `every_report`, its frame in single precision, complete, and those of other layers, interventions, saliencies and
-laws. Verdicts, culprits and sentences are the same; figures differ by rounding alone.
+`python -m tests.processors.on_gpu [--part K/N] [--device cuda:0] [--brief] [CARD ...]`: per card its report in double
+precision, as in `every_report`, its frame in single precision, complete, and those of other layers, interventions,
+saliencies and laws. Verdicts, culprits and sentences are the same; figures differ by rounding alone.
 """
 
 from __future__ import annotations
