@@ -1,4 +1,4 @@
-"""What Equiscope says of a case, and whether that is right."""
+"""Ask Equiscope about a case, and say whether it is right."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ class Import:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What the files of one part may import: nothing `forbidden`, and only what is `allowed`, where given."""
+    """The imports that files of one part may have: nothing `forbidden`, and only what is `allowed`, where given."""
 
     forbidden: tuple[str, ...] = ()
     allowed: tuple[str, ...] | None = None

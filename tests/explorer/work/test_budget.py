@@ -1,4 +1,4 @@
-"""What is kept to be quick stays within its bytes, whoever keeps it."""
+"""Caches stay within their bytes, whoever keeps them."""
 
 from __future__ import annotations
 
