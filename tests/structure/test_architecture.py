@@ -303,7 +303,7 @@ def asking(source: str, path: str) -> Iterator[str]:
                 yield f"{path}:{getattr(node, 'lineno', 1)} begins with {first!r}"
 
 
-@pytest.mark.parametrize("part", ["benchmarks", "equiscope", "explorer", "models", "widgets"])
+@pytest.mark.parametrize("part", ["benchmarks", "equiscope", "explorer", "models", "tests", "widgets"])
 def test_docstrings_begin_with_a_verb_or_a_noun(part: str) -> None:
     broken = [line for path, source in tree(part).items() for line in asking(source, path)]
     assert not broken, "\n".join(broken)
