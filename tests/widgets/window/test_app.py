@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -129,3 +130,23 @@ print(any("read_by_nobody" in name for name in linecache.cache))
         for how in ("left", "as it is")
     }
     assert read == {"left": "False", "as it is": "True"}
+
+
+def test_what_is_imported_later_leaves_the_collections_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    collector = app.Collector()
+    try:
+        frozen: list[int] = []
+        collected: list[int] = []
+        monkeypatch.setattr("widgets.window.app.gc.freeze", lambda: frozen.append(1))
+        monkeypatch.setattr("widgets.window.app.gc.collect", collected.append)
+        collector.settle()
+        for _ in range(app.OLD_EVERY):
+            collector.collect()
+        assert collected == [1] * app.OLD_EVERY + [2] and len(frozen) == 1, "nothing was imported since"
+        for k in range(app.MANY_MODULES + 1):
+            monkeypatch.setitem(sys.modules, f"imported_later_{k}", ModuleType(f"imported_later_{k}"))
+        for _ in range(2 * app.OLD_EVERY):
+            collector.collect()
+        assert len(frozen) == 2
+    finally:
+        collector.stop()
