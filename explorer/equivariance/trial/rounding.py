@@ -124,7 +124,7 @@ def variation(trace: Trace, values: Mapping[str, Tensor], others: Mapping[str, T
     found = {}
     for layer in trace.layers:
         here, there = values[layer.name], others[layer.name]
-        if layer.field is not None and here.shape == there.shape and there.isfinite().all():
+        if layer.field is not None and here.shape == there.shape and measure.finite(there):
             found[layer.name] = float(measure.apart(here, there, measure.EVERYWHERE, layer.field).median())
     return found
 
