@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from torch import Tensor, nn
@@ -11,6 +12,8 @@ from explorer.declare.types.fields import FieldType, Regular
 from explorer.spaces.graph.fields import EDGE, GRAPH, Edges, NodeIndex, Nodes
 from explorer.spaces.mesh.fields import VERTEX, Faces, Tangent, Vertices
 from explorer.spaces.mesh.network.faced import FacedInference
+
+ORDERS = (1, 2, 3)  # of tangent features that networks without declarations are tried for
 
 
 class MeshInference(FacedInference):
@@ -49,6 +52,12 @@ class MeshInference(FacedInference):
             in_field = EDGE if isinstance(in_field.domain, Edges) else in_field
         found = super().infer(module, in_field, shape_in, shape)
         return None if found is None else self.own(found)
+
+    def ways(self, field: FieldType, shape: tuple[int, ...], told: Sequence[FieldType]) -> Sequence[FieldType]:
+        """Return tangent features where the last axis holds two numbers for each channel of a vertex."""
+        if not isinstance(field.domain, Nodes) or shape[:1] != (self.nodes,) or len(shape) < 2 or shape[-1] != 2:
+            return ()
+        return [replace(field, rep=Tangent((order,))) for order in ORDERS]
 
     def functional(self, shape: tuple[int, ...]) -> FieldType | None:
         if shape[:1] == (self.nodes,):

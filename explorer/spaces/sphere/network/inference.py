@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 
 import torch
@@ -36,6 +37,10 @@ class SphereInference(Inference):
             return replace(in_field, guessed=True)
         degree = math.isqrt(shape[2]) - 1
         return FieldType(Coefficients(degree), guessed=True) if (degree + 1) ** 2 == shape[2] else None
+
+    def ways(self, field: FieldType, shape: tuple[int, ...], told: Sequence[FieldType]) -> Sequence[FieldType]:
+        """Return numbers that nothing turns, where as many coefficients as a degree has are not those of the input."""
+        return () if field.invariant or field.domain == self.inputs.field.domain else [INVARIANT]
 
     def functional(self, shape: tuple[int, ...]) -> FieldType | None:
         return INVARIANT.guess() if 1 <= len(shape) <= 2 else None
