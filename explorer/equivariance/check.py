@@ -27,8 +27,8 @@ from explorer.equivariance.verdict import sentences
 from explorer.equivariance.verdict.hints import NORMS_AND_DROPOUT
 from explorer.equivariance.verdict.outcome import Report, in_turn
 from explorer.network.changing.conduct import IN_PLACE, unmeasured
-from explorer.network.changing.precision import converted, copied
 from explorer.network.changing.convolving import convolving
+from explorer.network.changing.precision import converted, copied
 from explorer.network.describing.statistics import exact, first_strange
 from explorer.network.input.arguments import require_call, require_module
 from explorer.network.input.inputs import called

@@ -1,8 +1,9 @@
-"""On the sphere, on surfaces with frames, and files with a card of their own: opened from files, called by hand here."""
+"""On the sphere, on surfaces, and files with a card of their own: opened from files, called by hand here."""
 
 from __future__ import annotations
 
 import importlib
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -34,6 +35,18 @@ def frames(*more):
     return Given(tuple(made[m][0] for m in more), tuple(made[m][1] for m in more), form="mapping", names=more)
 
 
+def surface(order, *names):
+    corners = torch.tensor([[1.0, 0, 0], [-1, 0, 0], [0, 1, 0], [0, -1, 0], [0, 0, 1], [0, 0, -1]])
+    faces = torch.tensor([[0, 2, 4], [2, 1, 4], [1, 3, 4], [3, 0, 4], [2, 0, 5], [1, 2, 5], [3, 1, 5], [0, 3, 5]])
+    faces = faces.t().contiguous() if order else faces
+    return Given((corners + 0.2 * drawn(6, 3, seed=41), faces), ("places@1", "fixed"), form="mapping", names=names)
+
+
+def matrix():
+    a = (drawn(9, 9, seed=1) > 0).float()
+    return Given((drawn(9, 5), ((a + a.t()) > 0).float()), ("nodes", "pairs"))
+
+
 def letter():
     return Given((drawn(1, 1, 12, 12),), ("grid",))
 
@@ -52,6 +65,16 @@ KEPT = (globe, "sphere-SO3", ("harmonic@4",), "globe")
 ROUND = (partial(frames, "x", "edge_index", "radius", "angle"), "gauge", ("nodes",), "body")
 ARROWS = (partial(frames, "x", "edge_index", "angle", "transport"), "gauge", ("nodes",), "body")
 SHAPE = (ARROWS[0], "gauge", ("fixed",), "body")
+GLOBE = (lambda: Given((drawn(1, 1, 16),), ("harmonic@3",)), "sphere-SO3", ("fixed",), "")
+MOMENTS = (
+    lambda: replace(
+        frames("x", "edge_index", "radius", "angle"), args=(drawn(9, 4), *frames("edge_index", "radius", "angle").args)
+    ),
+    "gauge",
+    ("nodes",),
+    "",
+)
+STILL = ("E3", ("fixed",), "body")
 MOVED = (letter, "translation", ("grid",), "")
 
 CASES = (
@@ -73,6 +96,22 @@ CASES = (
     opened("gauges", "component", *ARROWS, "size"),
     opened("gauges", "Shape", *SHAPE),
     opened("gauges", "shape_component", *SHAPE, "arrows.size"),
+    opened("surfaces", "Surface", partial(surface, 0, "verts", "faces"), *STILL),
+    opened("surfaces", "tilted", partial(surface, 0, "verts", "faces"), *STILL, "area"),
+    opened("surfaces", "Triangles", partial(surface, 0, "vertices", "triangles"), *STILL),
+    opened("surfaces", "triangles_tilted", partial(surface, 0, "vertices", "triangles"), *STILL, "area"),
+    opened("surfaces", "Tris", partial(surface, 0, "pos", "tri"), *STILL),
+    opened("surfaces", "tris_tilted", partial(surface, 0, "pos", "tri"), *STILL, "area"),
+    opened("surfaces", "FaceLast", partial(surface, 1, "pos", "face"), *STILL),
+    opened("surfaces", "face_tilted", partial(surface, 1, "pos", "face"), *STILL, "area"),
+    opened("surfaces", "Inflate", partial(surface, 0, "verts", "faces"), "SE3", ("places@1",), "body"),
+    opened("surfaces", "inflate_up", partial(surface, 0, "verts", "faces"), "SE3", ("places@1",), "body", "normals"),
+    opened("relations", "Dense", matrix, "permutation", ("nodes",), "glycine"),
+    opened("relations", "ordered", matrix, "permutation", ("nodes",), "glycine", "mask"),
+    opened("carded_globe", "CARD", *GLOBE),
+    opened("carded_skewed", "CARD", *GLOBE, "blur"),
+    opened("carded_mesh", "CARD", *MOMENTS),
+    opened("carded_raw", "CARD", *MOMENTS, "steered"),
     opened("carded", "CARD", *MOVED),
     opened("carded_wrong", "CARD", *MOVED, "ramp"),
 )
