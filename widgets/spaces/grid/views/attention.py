@@ -78,7 +78,8 @@ class AttentionView(FrameView[tuple[Square, AttentionPart]]):
         self.layer.setCurrentText(self._layer)
         if self._token is not None and (self._token[0] >= part.size[0] or self._token[1] >= part.size[1]):
             self._token = None
-        if self._token is None and not part.extra:
+        placeless = part.extra + part.after  # a class token, registers
+        if self._token is None and not placeless:
             self._token = (part.size[0] // 2, part.size[1] // 2)
         tiles = []
         for square, part in parts:
@@ -89,14 +90,18 @@ class AttentionView(FrameView[tuple[Square, AttentionPart]]):
         asked = "the class token" if self._token is None else f"the patch in row {self._token[0]}, {self._token[1]}"
         self.words.setText(
             f"{self._layer}: {self.side.currentText().replace('it', asked, 1)}. Roll-out: all layers up to this one, "
-            "residuals counted. Click a patch; click it again for the class token."
+            f"residuals counted. Click {'a patch; click it again for the class token.' if placeless else 'another patch.'}"
         )
 
     def _row(self, matrix: NDArray[Any], part: AttentionPart) -> NDArray[np.float64]:
         """Return shares of the patches, (rows, columns), of one (to, from) matrix."""
-        token = 0 if self._token is None else part.extra + self._token[0] * part.size[1] + self._token[1]
+        rows, columns = part.size
+        if self._token is None:
+            token = 0 if part.extra else rows * columns  # the first that has no place
+        else:
+            token = part.extra + self._token[0] * columns + self._token[1]
         line = matrix[:, token] if self.side.currentIndex() else matrix[token]
-        return np.asarray(line[part.extra :], np.float64).reshape(part.size)
+        return np.asarray(line[part.extra : part.extra + rows * columns], np.float64).reshape(part.size)
 
     def _tiles(self, square: Square, part: AttentionPart, several: bool) -> list[Tile]:
         found = []
