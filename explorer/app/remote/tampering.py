@@ -88,7 +88,8 @@ class Untouched:
 
 
 def _callables(holder: Any) -> dict[str, Any]:
-    return {name: value for name, value in vars(holder).items() if callable(value)}
+    # libraries with modules of their own, such as that of the window, put another import in the place of Python's
+    return {name: value for name, value in vars(holder).items() if callable(value) and name != "__import__"}
 
 
 def _other(held: list[tuple[Any, dict[str, Any]]]) -> str:

@@ -95,9 +95,7 @@ def _heads(value: Tensor) -> Array:
 
 
 def _names(tokens: Tokens) -> tuple[str, ...]:
-    patches = (
-        f"patch {k // tokens.size[1]}, {k % tokens.size[1]}" for k in range(tokens.size[0] * tokens.size[1])
-    )
+    patches = (f"patch {k // tokens.size[1]}, {k % tokens.size[1]}" for k in range(tokens.size[0] * tokens.size[1]))
     before = (f"extra {k + 1}" for k in range(tokens.extra))
     return (*before, *patches, *(f"extra {tokens.extra + k + 1}" for k in range(tokens.after)))
 

@@ -60,6 +60,31 @@ def test_a_network_of_torch_geometric_is_judged_in_a_fresh_process(tmp_path: Pat
     assert done.returncode == 0 and "verdict: holds" in done.stdout, done.stdout + done.stderr
 
 
+def test_the_library_of_the_window_is_no_tampering_when_it_is_imported_in_between() -> None:
+    code = (
+        "from explorer.app.remote.tampering import Untouched\n"
+        "before = Untouched()\n"
+        "import PySide6.QtWidgets\n"  # as `run` does for its pictures
+        "assert not before.replaced(), before.replaced()\n"
+        "import torch\n"
+        "torch.sum = lambda *given: 0\n"
+        "assert before.replaced() == 'torch.sum', before.replaced()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.slow
+def test_run_writes_the_pictures_of_a_network_from_a_file(tmp_path: Path) -> None:
+    (tmp_path / "net.py").write_text(
+        "from torch import nn\n\ndef net():\n    return nn.Sequential(nn.Conv2d(1, 2, 3, padding=1))\n"
+    )
+    command = [sys.executable, "main.py", "run", f"{tmp_path}/net.py:net", "--trust", "--data", "random:1x1x9x9"]
+    out = ["--transform", "rotate:90", "--out", str(tmp_path / "out")]
+    done = subprocess.run([*command, *out], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0 and (tmp_path / "out" / "pictures" / "stage.png").exists(), done.stderr
+
+
 def test_a_hook_is_shared_by_copies_and_silent_when_stored() -> None:
     heard: list[str] = []
     hook = Entering(heard.append, "conv", None)
