@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from difflib import get_close_matches
 from functools import partial
 
@@ -15,7 +16,7 @@ from explorer.declare.elements import Element
 from explorer.declare.inputs import Inputs
 from explorer.declare.registry import did_you_mean
 from explorer.declare.space import kinds
-from explorer.declare.states.interventions import HEAD, Intervention
+from explorer.declare.states.interventions import CHANNEL, HEAD, Intervention
 from explorer.declare.symmetries import Situation, find_symmetry
 from explorer.equivariance.check import common_step
 from explorer.equivariance.symmetric.setting import Experiment, NotApplicable, Setting, experiments, mended
@@ -64,6 +65,7 @@ def intervene(base: Prepared, model: nn.Module, some: Sequence[Intervention], na
     """
     frozen: dict[str, Tensor] = {}
     changes: list[tuple[Layer, Change]] = []
+    some = [_meant(base, one) for one in some]
     for one in some:
         layer = _layer(base, model, one)
         if one.kind == "symmetrise":
@@ -85,6 +87,14 @@ def intervene(base: Prepared, model: nn.Module, some: Sequence[Intervention], na
 
 def _same(values: Tensor) -> Tensor:
     return values
+
+
+def _meant(base: Prepared, one: Intervention) -> Intervention:
+    """Return an intervention in a layer whose own name ends in a number in brackets, where it was read as a channel."""
+    name = f"{one.layer}[{one.index[0]}]" if one.unit == CHANNEL else ""
+    if one.layer in base.trace.by_name or name not in base.trace.by_name:
+        return one
+    return replace(one, layer=name, unit="", index=())
 
 
 def _layer(base: Prepared, model: nn.Module, one: Intervention) -> Layer:

@@ -375,7 +375,7 @@ class Menus(QObject):
         """Tick what is in use and grey out what would do nothing."""
         controller, actions = self._controller, self.actions
         undoable = (controller.can_undo, controller.can_redo, bool(state.steps), state.untransform)
-        followed = (*undoable, state.model, state.compare, state.sample, state.device, state.dtype)
+        followed = (controller.domain, *undoable, state.model, state.compare, state.sample, state.device, state.dtype)
         if followed == self._followed:
             return  # most of a drag, and there are a hundred actions
         before, self._followed = self._followed, followed
@@ -388,7 +388,7 @@ class Menus(QObject):
         actions["input"].setVisible(code_of(state.model) is not None)
         actions["train"].setVisible(self._files.trainer.card() is not None)
         self._models.mark(state.model)
-        if before[4:5] != (state.model,):
+        if before[5:6] != (state.model,):
             self._fill_compare(state.model)
         self._compare.mark(next(iter(state.compared), ""))
         self._samples.mark(state.sample)

@@ -18,7 +18,7 @@ def unit_of(one: Intervention, model: nn.Module, layer: Layer, shape: tuple[int,
     """
     if not one.unit:
         return None
-    if layer.field is None and one.unit == HEAD and layer.within is not None and len(shape) > 2:
+    if one.unit == HEAD and layer.within is not None and len(shape) > (3 if layer.field is not None else 2):
         found = torch.zeros(shape[-3], 1, 1, dtype=torch.bool)  # (heads, to, from), whatever places these are
         found[_inside(one, one.index[0], shape[-3], "head")] = True
         return found

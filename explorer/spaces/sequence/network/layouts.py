@@ -126,7 +126,7 @@ def sequence_input(network: nn.Module, told: dict[str, object]) -> SequenceInput
     wide = " or ".join(map(str, widths or [1]))
     reason = f" ({type(failed).__name__}: {' '.join(str(failed).split())[:80]})" if failed is not None else ""
     raise Unclear(
-        f"it takes no sequence of {most or _STEPS} steps and {wide} channel(s){reason}; "
+        f"it takes no sequence of {most or _STEPS} steps and {wide} channel{'s' * (wide != '1')}{reason}; "
         "say in the file what it takes, INPUT_CHANNELS = 1 or {'name': 1, ...} for a dict, INPUT_LAYOUT = 'NTC', and "
         "INPUT_STEPS where it takes so many and no other number"
     )

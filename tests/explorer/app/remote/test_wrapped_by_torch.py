@@ -82,7 +82,7 @@ def test_run_writes_the_pictures_of_a_network_from_a_file(tmp_path: Path) -> Non
     command = [sys.executable, "main.py", "run", f"{tmp_path}/net.py:net", "--trust", "--data", "random:1x1x9x9"]
     out = ["--transform", "rotate:90", "--out", str(tmp_path / "out")]
     done = subprocess.run([*command, *out], capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0 and (tmp_path / "out" / "pictures" / "stage.png").exists(), done.stderr
+    assert done.returncode == 0 and (tmp_path / "out" / "stage.png").exists(), done.stderr
 
 
 def test_a_hook_is_shared_by_copies_and_silent_when_stored() -> None:
