@@ -197,7 +197,7 @@ def _small(text: str, tip: str) -> QToolButton:
 
 def _in_brief(square: Square, named: bool) -> str:
     brief = verdict_in_brief(square)
-    return f"{square.model}: {brief}" if named else brief.capitalize()
+    return f"{square.title}: {brief}" if named else brief.capitalize()
 
 
 def _said(square: Square, named: bool, hints: bool = True) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtTest import QTest
@@ -178,6 +179,25 @@ def test_a_node_is_zeroed_by_mouse_and_arrows_shift_no_graph(qtbot: QtBot, tmp_p
     assert frame is not None
     part = frame.squares[0].of(GraphPart)
     assert part is not None and not part.values[33].any() and part.values[0].any()
+
+
+def test_two_networks_of_ones_own_stand_side_by_side_from_the_menu(
+    qtbot: QtBot, tmp_path: Path, open_window: Open
+) -> None:
+    window = patches(tmp_path, open_window)
+    other = tmp_path / "other.py"
+    other.write_text(PATCHES.replace("manual_seed(0)", "manual_seed(1)"))
+    window.files.models.keep(f"{other}:Net")
+    window.menus._fill_compare(window.controller.state.model)
+    inner = next(a.menu() for a in window.menus._compare.menu.actions() if a.text() == "Your own")
+    assert isinstance(inner, QMenu)
+    assert [a.text() for a in inner.actions()] == ["Net in other.py"]
+    inner.actions()[0].trigger()
+    qtbot.waitUntil(lambda: window.controller.state.compare == f"{other}:Net", timeout=LONGEST_MS)
+    settle(qtbot, window)
+    frame = window.controller.frame
+    assert frame is not None and [s.title for s in frame.squares] == ["Net (net.py)", "Net (other.py)"]
+    assert not np.allclose(frame.squares[0].fx, frame.squares[1].fx)
 
 
 def test_a_field_is_corrected_by_the_menu_in_a_narrow_tree_and_saved(
