@@ -195,7 +195,9 @@ class LayersView(FrameView[Square]):
         self._fill_tree(self.squares)
         shown = sum(node.layer is not None for node in self.model.nodes.values())
         whole = sum(len(s.layers) for s in self.squares)
-        self.bar.tell(f"{shown} of {whole}" if shown != whole else "")
+        idle = sum(n.layer is None and not n.children for n in self.model.nodes.values()) if shown != whole else 0
+        more = f" + {idle} not called" if idle else ""
+        self.bar.tell(f"{shown} of {whole}{more}" if shown != whole else "")
 
     # what the person does -------------------------------------------------------------------------------------
     def _chosen(self, index: QModelIndex, _before: QModelIndex | None = None) -> None:
