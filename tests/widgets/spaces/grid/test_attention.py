@@ -114,9 +114,7 @@ def test_the_tab_is_there_only_where_there_is_attention(qtbot: QtBot) -> None:
 
 
 @pytest.mark.parametrize(("extra", "after"), [(0, 0), (1, 0), (0, 1)])
-def test_a_class_token_is_spoken_of_where_there_is_one_wherever_it_stands(
-    qtbot: QtBot, extra: int, after: int
-) -> None:
+def test_a_class_token_is_spoken_of_where_there_is_one_wherever_it_stands(qtbot: QtBot, extra: int, after: int) -> None:
     view = shown(qtbot)
     count = 6 + extra + after
     values = np.random.default_rng(0).random((2, count, count)).astype(np.float32)
