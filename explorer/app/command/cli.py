@@ -274,10 +274,8 @@ def refuse_code(state: State) -> None:
             continue
         from explorer.network.opening.files.looking import digest_of
 
-        raise BadInput(
-            f"the session shows a model of {path} (sha256 {digest_of(path)}), which is code and not trusted: "
-            "add --trust, or open the session in the window, which asks"
-        )
+        what = f"a model of {path} (sha256 {digest_of(path)}), which is code and not trusted"
+        raise BadInput(f"the session shows {what}: add --trust, or open the session in the window, which asks")
 
 
 def _believable(name: str, args: argparse.Namespace, doors: Doors) -> None:

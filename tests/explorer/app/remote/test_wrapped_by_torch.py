@@ -1,4 +1,4 @@
-"""What torch's compiler or an installed package puts in the place of a function is no tampering; anybody else's is."""
+"""Functions that torch's compiler or an installed package puts in the place of others are no tampering."""
 
 from __future__ import annotations
 

@@ -184,12 +184,18 @@ def test_a_node_is_zeroed_by_mouse_and_arrows_shift_no_graph(qtbot: QtBot, tmp_p
 def test_two_networks_of_ones_own_stand_side_by_side_from_the_menu(
     qtbot: QtBot, tmp_path: Path, open_window: Open
 ) -> None:
-    window = patches(tmp_path, open_window)
+    window = open_window(State("plain-cnn", sample="random:1x1x16x16", device="cpu"))
     other = tmp_path / "other.py"
     other.write_text(PATCHES.replace("manual_seed(0)", "manual_seed(1)"))
     window.files.models.keep(f"{other}:Net")
-    window.menus._fill_compare(window.controller.state.model)
-    inner = next(a.menu() for a in window.menus._compare.menu.actions() if a.text() == "Your own")
+    name = written(tmp_path, PATCHES)
+    window.files.models.reopen(name)
+    qtbot.waitUntil(lambda: window.controller.state.model == name, timeout=LONGEST_MS)
+    settle(qtbot, window)
+    inner: object = window.menus.menus["Model"]
+    for title in ("Compare with", "Your own"):
+        assert isinstance(inner, QMenu)
+        inner = next(a.menu() for a in inner.actions() if a.text().replace("&", "") == title)
     assert isinstance(inner, QMenu)
     assert [a.text() for a in inner.actions()] == ["Net in other.py"]
     inner.actions()[0].trigger()
