@@ -160,7 +160,7 @@ def _slopes(out: Tensor, v: Tensor, values: Sequence[Tensor], create_graph: bool
 
 
 def _probe(out: Tensor, generator: torch.Generator) -> Tensor:
-    return torch.randn(out.shape, generator=generator, dtype=torch.float64).to(out)
+    return torch.randn(out.shape, generator=generator, device="cpu", dtype=torch.float64).to(out)
 
 
 def _effect(norm: float, size: float, squares: Sequence[float] = ()) -> Effect:

@@ -345,7 +345,7 @@ class Audit:
             rounding.limit(self.rounding[layer.name], filters[layer.name], variation) if tol is None else tol
             for filters in (self.of_filters, self.of_own_filters)
         )
-        floors = torch.cat(f.floor) if f.floor else torch.zeros(1)
+        floors = torch.cat(f.floor) if f.floor else torch.zeros(1, device="cpu")
         effect = self.attributed.get(layer.name)
         lossy = floors[floors > 0]
         return LayerReport(

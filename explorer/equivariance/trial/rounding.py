@@ -113,9 +113,9 @@ def drawn_anew(inputs: Inputs, seed: int) -> Inputs | None:
         return None
     generator = torch.Generator().manual_seed(seed)
     # any of the numbers at any place, so that their sum changes, each changed, so that equal ones differ too
-    drawn = x.flatten()[torch.randint(x.numel(), (x.numel(),), generator=generator).to(x.device)]
+    drawn = x.flatten()[torch.randint(x.numel(), (x.numel(),), generator=generator, device="cpu").to(x.device)]
     if x.is_floating_point():  # numbers of symbols and of atoms stay what they are
-        drawn = drawn * (0.5 + torch.rand(x.numel(), generator=generator)).to(x)
+        drawn = drawn * (0.5 + torch.rand(x.numel(), generator=generator, device="cpu")).to(x)
     return inputs.with_x(drawn.view_as(x))
 
 

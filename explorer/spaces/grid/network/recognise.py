@@ -55,7 +55,7 @@ def _read_off(own: Recognised, channels: int) -> tuple[str, ...]:
     Raises:
         ValueError: it does not run with images of those names.
     """
-    x = torch.rand((1, channels, SIDE, SIDE), generator=torch.Generator().manual_seed(0))
+    x = torch.rand((1, channels, SIDE, SIDE), generator=torch.Generator().manual_seed(0), device="cpu")
     found: tuple[str, ...] = ()
     while (names := asked(own.network(), dict.fromkeys(found, x))) and not set(names) <= set(found):
         found = tuple(dict.fromkeys((*found, *names)))
@@ -95,7 +95,7 @@ def sized(network: nn.Module, channels: int) -> InputSpec | None:
 
 
 def _runs(network: nn.Module, channels: int, side: int) -> bool:
-    x = torch.rand((1, channels, side, side), generator=torch.Generator().manual_seed(0))
+    x = torch.rand((1, channels, side, side), generator=torch.Generator().manual_seed(0), device="cpu")
     return answer_of(network, (x,)) is not None
 
 

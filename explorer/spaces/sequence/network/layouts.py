@@ -205,9 +205,9 @@ def mixes(
         widths: of each argument.
         call: how the network is called; with its arguments in their order if None.
     """
-    weight = next((p for p in network.parameters() if p.is_floating_point()), torch.zeros(()))
+    weight = next((p for p in network.parameters() if p.is_floating_point()), torch.zeros((), device="cpu"))
     generator = torch.Generator().manual_seed(0)
-    given = [torch.randn(steps, width, generator=generator).to(weight) for width in widths]
+    given = [torch.randn(steps, width, generator=generator, device="cpu").to(weight) for width in widths]
 
     def answer(values: Sequence[Tensor]) -> Tensor:
         torch.manual_seed(0)

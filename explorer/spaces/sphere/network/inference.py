@@ -44,7 +44,7 @@ class SphereInference(Inference):
         # coefficients drawn anew, as large in every degree as those that are there
         generator = torch.Generator().manual_seed(seed)
         x = inputs.x
-        drawn = torch.randn(x.shape, generator=generator, dtype=torch.float64).to(x)
+        drawn = torch.randn(x.shape, generator=generator, device="cpu", dtype=torch.float64).to(x)
         domain = inputs.field.domain
         assert isinstance(domain, Coefficients)
         sizes = [block.flatten(-2).norm(dim=-1, keepdim=True) for block in domain.blocks(x)]
