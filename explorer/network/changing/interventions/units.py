@@ -18,6 +18,10 @@ def unit_of(one: Intervention, model: nn.Module, layer: Layer, shape: tuple[int,
     """
     if not one.unit:
         return None
+    if one.unit == HEAD and layer.within is not None and len(shape) > (3 if layer.field is not None else 2):
+        found = torch.zeros(shape[-3], 1, 1, dtype=torch.bool)  # (heads, to, from), whatever places these are
+        found[_inside(one, one.index[0], shape[-3], "head")] = True
+        return found
     if layer.field is None:
         raise ValueError(f"the field type of {layer.name} is unknown, so only the whole layer can be changed")
     shape = (1, *shape[1:]) if layer.field.batched else shape

@@ -9,6 +9,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from explorer.declare.telling.counting import number_of
 from explorer.network.input.arguments import ByName
 from explorer.network.input.called import asked
 from explorer.network.input.recognise import Recognised
@@ -132,11 +133,13 @@ def _input_shape(own: Recognised) -> InputShape:
     model = own.network()
     for name, module in model.named_modules():
         if declares(module) and is_type(declared := _in_type(module)):
-            own.why["shape"] = f"{name or type(module).__name__} declares {declared.size} channel(s)"
+            own.why["shape"] = f"{name or type(module).__name__} declares {number_of(declared.size, 'channel')}"
             return (int(declared.size), None, None)
         # 0 is what a lazy convolution says
         if isinstance(channels := getattr(module, "in_channels", None), int) and channels > 0:
-            own.why["shape"] = f"its first convolution, {name or type(module).__name__}, takes {channels} channel(s)"
+            own.why["shape"] = (
+                f"its first convolution, {name or type(module).__name__}, takes {number_of(channels, 'channel')}"
+            )
             return (channels, None, None)
     numbers = _dense(model)
     if numbers is None:
