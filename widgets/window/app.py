@@ -26,6 +26,7 @@ from widgets.window.main_window import MainWindow
 YOUNG_MS = 1000
 OLD_EVERY = 20  # young collections to one of everything
 MANY_MODULES = 50
+THAW_EVERY = 30  # collections of everything to one that looks through what was put aside: ten minutes
 HANDOVER = 0.001  # seconds until the worker hands the interpreter over: Python's own 5 ms are felt in a drag
 
 
@@ -49,8 +50,13 @@ class Collector(QObject):
         if self._rounds % OLD_EVERY:
             gc.collect(1)
             return
+        thawed = not self._rounds % (OLD_EVERY * THAW_EVERY)
+        if thawed:  # what was alive when it was put aside may be garbage by now
+            gc.unfreeze()
         gc.collect(2)
-        if len(sys.modules) - self._modules > MANY_MODULES:  # imported since: looking through them is a stall each time
+        if (
+            thawed or len(sys.modules) - self._modules > MANY_MODULES
+        ):  # imported since: looking through them is a stall each time
             self._keep()
 
     def settle(self) -> None:
