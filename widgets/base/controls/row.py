@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import pairwise
 
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QVBoxLayout, QWidget
@@ -30,12 +31,15 @@ class ControlRow(QWidget):
         self.setProperty("chrome", True)  # left out of exported figures
         self.setMinimumWidth(1)
         self.words: list[QLabel] = []
+        self._before: list[tuple[QLabel, QWidget]] = []  # words, and what they stand before
         self._narrow = narrow
         row = QHBoxLayout(self)
         row.setContentsMargins(*margins)
         row.setSpacing(GAP)
-        for part in parts:
-            row.addWidget(self._made(part))
+        made = [self._made(part) for part in parts]
+        for widget in made:
+            row.addWidget(widget)
+        self._before = [(word, box) for word, box in pairwise(made) if word in self.words and box not in self.words]
         row.addStretch(1)
         for part in rest:
             row.addWidget(self._made(part))
@@ -54,8 +58,12 @@ class ControlRow(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        for word in self.words if self._narrow else ():
-            word.setVisible(event.size().width() >= self._narrow)
+        self.place_words()
+
+    def place_words(self) -> None:
+        """Show the words before the controls that there are, where there is room."""
+        for word, box in self._before:
+            word.setHidden(box.isHidden() or self.width() < self._narrow)
 
 
 def compact(box: QComboBox, letters: int, tip: str = "") -> QComboBox:

@@ -17,16 +17,14 @@ from explorer.declare.elements import transforms
 from explorer.spaces.mesh.drawing.values import MeshPart
 from explorer.spaces.mesh.elements.word import rotation_by
 from explorer.square.frame import Square
-from explorer.state.catalogue import Catalogue
-from explorer.state.state import State
 from widgets.base.controls.row import ControlRow, compact
-from widgets.base.frame_view import FrameView
 from widgets.base.look import theme
 from widgets.base.text.words import subject
 from widgets.base.view import ViewSpec, Wish
 from widgets.spaces.mesh.drawing import pyvista_import
 from widgets.spaces.mesh.drawing.canvas import MeshCanvas
 from widgets.spaces.mesh.drawing.look import MeshLook, Slice
+from widgets.spaces.mesh.drawing.rendered_view import RenderedView
 from widgets.spaces.mesh.looks import (
     Choice,
     answers,
@@ -48,9 +46,10 @@ COLOURS = (("layer", "Feature"), ("answer", "Answer"), ("parts", "Known parts"),
 AMOUNTS = ((150, "few"), (500, "some"), (1500, "many"), (10**9, "all"))  # of arrows and of frames
 
 
-class SurfaceView(FrameView[tuple[Square, MeshPart]]):
+class SurfaceView(RenderedView[tuple[Square, MeshPart]]):
     """Up to four panels with one eye. A click selects a vertex, Shift+click another one to carry a vector to."""
 
+    DOMAINS = ("mesh",)
     POINTS_AT, FOLLOWS = "vertex", ("node", "other")
     NOTHING = "Choose a mesh and a network on meshes: the surface is drawn here."
     NONE = "This model does not live on a mesh."
@@ -59,7 +58,6 @@ class SurfaceView(FrameView[tuple[Square, MeshPart]]):
         super().__init__(parent)
         self.choice = Choice()
         self.canvas = MeshCanvas(self)
-        self._models: set[str] = set()  # those that live on a mesh
         self._kept: dict[tuple[str, int], Any] = {}
         self._faced: tuple[str, int | None] = ("", None)  # the sample and the vertex that the eye was brought to
         self._shown: tuple[tuple[int, str], ...] = ()  # square and side of each panel
@@ -121,15 +119,6 @@ class SurfaceView(FrameView[tuple[Square, MeshPart]]):
         self.show_frame(None)
 
     # what comes in ------------------------------------------------------------------------------------------------
-    def show_catalogue(self, catalogue: Catalogue) -> None:
-        super().show_catalogue(catalogue)
-        self._models = {model.name for model in catalogue.models if model.domain in VIEW.domains}
-
-    def set_state(self, state: State) -> None:
-        if state.model in self._models:
-            pyvista_import.begin()  # while the network works
-        super().set_state(state)
-
     def parts(self) -> list[tuple[Square, MeshPart]]:
         """Return the squares that live on a mesh."""
         return self.with_part(MeshPart)
@@ -387,7 +376,7 @@ VIEW = ViewSpec(
     "center",
     0,
     "A mesh, its frames and a layer's features.",
-    domains=("mesh",),
+    domains=SurfaceView.DOMAINS,
     prepare=pyvista_import.begin,
 )
 

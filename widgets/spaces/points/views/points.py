@@ -9,20 +9,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QSignalBlocker
-from PySide6.QtGui import QImage, QResizeEvent
-from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtGui import QImage
+from PySide6.QtWidgets import QCheckBox, QComboBox, QWidget
 
 from explorer.declare.elements import transforms
 from explorer.spaces.points.drawing.values import PointsPart
 from explorer.spaces.points.elements.isometry import rotation, turn_of
 from explorer.square.frame import Square
-from explorer.state.catalogue import Catalogue
-from explorer.state.state import State
-from widgets.base.frame_view import FrameView
-from widgets.base.look import theme
+from widgets.base.controls.row import ControlRow, compact, stacked
 from widgets.base.text.words import subject
 from widgets.base.view import ViewSpec, Wish
 from widgets.spaces.mesh.drawing import pyvista_import
+from widgets.spaces.mesh.drawing.rendered_view import RenderedView
 from widgets.spaces.points.canvas import PointsCanvas
 from widgets.spaces.points.looks import (
     NO_ARROWS,
@@ -41,9 +39,10 @@ SIDES = (("", "Square"), ("F(x)", "F(x)"), ("x,F(x)", "x and F(x)"), ("x,ρ(g)x"
 TURN = "rotation"
 
 
-class PointsView(FrameView[tuple[Square, PointsPart]]):
+class PointsView(RenderedView[tuple[Square, PointsPart]]):
     """Up to four panels with one eye. A click selects a point, Alt with a drag turns the points themselves."""
 
+    DOMAINS = ("points",)
     POINTS_AT, FOLLOWS = "particle", ("node",)
     NOTHING = "Choose a molecule or a cloud, and a network on points: they are drawn here."
     NONE = "This model does not live on points in space."
@@ -52,7 +51,6 @@ class PointsView(FrameView[tuple[Square, PointsPart]]):
         super().__init__(parent)
         self.choice = Choice()
         self.canvas = PointsCanvas(self)
-        self._models: set[str] = set()
         self._shown: tuple[tuple[int, str], ...] = ()  # square and side of each panel
         self.sides, self.value = QComboBox(), QComboBox()
         for key, text in SIDES:
@@ -71,31 +69,13 @@ class PointsView(FrameView[tuple[Square, PointsPart]]):
         self.cell.setToolTip("The cell that a crystal repeats")
         self.arrows = QComboBox()
         self.arrows.setToolTip("Which vectors of the data are drawn as arrows, beside x")
-        self._labels = (QLabel("Show"), QLabel("value"), QLabel("arrows"))
-        self.sides.setToolTip("Which panels")
-        self.value.setToolTip("Which value of the layer")
-        self._chrome = QWidget()
-        self._chrome.setProperty("chrome", True)  # left out of exported figures
-        self._chrome.setMinimumWidth(1)
-        row = QHBoxLayout(self._chrome)
-        row.setContentsMargins(8, 4, 8, 0)
-        row.setSpacing(6)
-        for label, box in zip(self._labels, (self.sides, self.value, self.arrows), strict=True):
-            box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-            box.setMinimumContentsLength(8)
-            box.setMinimumWidth(38)
-            row.addWidget(label)
-            row.addWidget(box)
-            box.activated.connect(lambda _: self._chosen())
-        for tick in (self.bonds, self.edges, self.names, self.charges, self.cell):
-            row.addWidget(tick)
+        for box, tip in ((self.sides, "Which panels"), (self.value, "Which value of the layer"), (self.arrows, "")):
+            compact(box, 8, tip).activated.connect(lambda _: self._chosen())
+        ticks = self.bonds, self.edges, self.names, self.charges, self.cell
+        for tick in ticks:
             tick.toggled.connect(lambda _: self._chosen())
-        row.addStretch(1)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 4)
-        column.setSpacing(2)
-        column.addWidget(self._chrome)
-        column.addWidget(self.canvas, 1)
+        self._chrome = ControlRow("Show", self.sides, "value", self.value, "arrows", self.arrows, *ticks, narrow=NARROW)
+        stacked(self, self._chrome, self.canvas, gap=2).setContentsMargins(0, 0, 0, 4)
         self.canvas.picked.connect(self._picked)
         self.canvas.hovered.connect(self._hover)
         self.canvas.turned.connect(self._turn)
@@ -104,25 +84,7 @@ class PointsView(FrameView[tuple[Square, PointsPart]]):
         self.apply_theme()
         self.show_frame(None)
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._show_labels(event.size().width())
-
-    def _show_labels(self, width: int) -> None:
-        for label in self._labels:  # in a narrow window the tips say the same
-            label.setVisible(width >= NARROW)
-        self._labels[2].setVisible(width >= NARROW and self.arrows.isVisibleTo(self))
-
     # what comes in ------------------------------------------------------------------------------------------------
-    def show_catalogue(self, catalogue: Catalogue) -> None:
-        super().show_catalogue(catalogue)
-        self._models = {model.name for model in catalogue.models if model.domain in VIEW.domains}
-
-    def set_state(self, state: State) -> None:
-        if state.model in self._models:
-            pyvista_import.begin()  # while the network works
-        super().set_state(state)
-
     def parts(self) -> list[tuple[Square, PointsPart]]:
         """Return the squares that live on points."""
         return self.with_part(PointsPart)
@@ -179,7 +141,7 @@ class PointsView(FrameView[tuple[Square, PointsPart]]):
                     self.arrows.addItem(text, key)
             self.arrows.setCurrentIndex(max(0, self.arrows.findData(chosen_arrows(part, self.choice))))
         self.arrows.setVisible(bool(part.vectors))
-        self._show_labels(self.width())
+        self._chrome.place_words()
         self.charges.setVisible(part.charge is not None and bool(part.numbers.any()))  # bodies show theirs always
 
     # what the person chooses ----------------------------------------------------------------------------------------
@@ -226,8 +188,7 @@ class PointsView(FrameView[tuple[Square, PointsPart]]):
 
     # what every view can do -----------------------------------------------------------------------------------------
     def apply_theme(self) -> None:
-        for label in self._labels:
-            label.setStyleSheet(f"color: {theme.current().muted};")
+        self._chrome.apply_theme()
         if self.parts():
             self.refresh()
         self.canvas.update()
@@ -264,7 +225,7 @@ VIEW = ViewSpec(
     "center",
     0,
     "Atoms, arrows and surfaces of a layer's values.",
-    domains=("points",),
+    domains=PointsView.DOMAINS,
     prepare=pyvista_import.begin,
 )
 

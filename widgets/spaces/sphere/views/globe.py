@@ -16,8 +16,7 @@ from explorer.spaces.points.elements.isometry import turn_of
 from explorer.spaces.sphere.drawing.values import ROWS, SpherePart
 from explorer.spaces.sphere.elements.turn import about
 from explorer.square.frame import Square
-from explorer.state.state import State
-from widgets.base.frame_view import FrameView, Pages
+from widgets.base.frame_view import Pages
 from widgets.base.text.words import figure, subject
 from widgets.base.view import ViewSpec, Wish
 from widgets.maps.linking import precise
@@ -26,6 +25,7 @@ from widgets.maps.mosaic import symmetric_scale
 from widgets.spaces.mesh.drawing import pyvista_import
 from widgets.spaces.mesh.drawing.canvas import MeshCanvas
 from widgets.spaces.mesh.drawing.look import MeshLook
+from widgets.spaces.mesh.drawing.rendered_view import RenderedView
 from widgets.spaces.points.charts.degree_chart import DegreeChart
 
 GLOBES = ("x", "ρ(g)x", "ρ′(g)F(x)", "F(ρ(g)x)")
@@ -52,9 +52,10 @@ def ball(rows: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     return points, faces
 
 
-class GlobeView(FrameView[tuple[Square, SpherePart]]):
+class GlobeView(RenderedView[tuple[Square, SpherePart]]):
     """Up to four globes with one eye above; panoramas and spectra below. Alt with a drag turns the function itself."""
 
+    DOMAINS = ("sphere",)
     MOST = 1
     NOTHING = "Choose a function on the sphere and a network for it: it is drawn here."
     NONE = "This model does not live on the sphere."
@@ -82,20 +83,10 @@ class GlobeView(FrameView[tuple[Square, SpherePart]]):
         self.canvas.turned.connect(self._turn)
         self.canvas.let_go.connect(lambda: self.wished.emit(Wish(done=True)))
         self.pages = Pages(self, content, self.NOTHING)
-        self._models: set[str] = set()
         self.apply_theme()
         self.refresh()
 
     # what is shown ----------------------------------------------------------------------------------------------
-    def show_catalogue(self, catalogue: Any) -> None:
-        super().show_catalogue(catalogue)
-        self._models = {model.name for model in catalogue.models if model.domain in VIEW.domains}
-
-    def set_state(self, state: State) -> None:
-        if state.model in self._models:
-            pyvista_import.begin()  # while the network works
-        super().set_state(state)
-
     def parts(self) -> list[tuple[Square, SpherePart]]:
         return self.with_part(SpherePart)
 
@@ -191,5 +182,5 @@ class GlobeView(FrameView[tuple[Square, SpherePart]]):
 VIEW = ViewSpec(
     "globe", "Globe", GlobeView, "center", 0,
     "Functions on the sphere in space and as panoramas, and their spectra by degree, which stand still.",
-    domains=("sphere",), prepare=pyvista_import.begin,
+    domains=GlobeView.DOMAINS, prepare=pyvista_import.begin,
 )  # fmt: skip

@@ -15,9 +15,7 @@ from explorer.declare.elements import transforms
 from explorer.spaces.points.elements.isometry import rotation, turn_of
 from explorer.spaces.volume.drawing.values import VolumePart
 from explorer.square.frame import Square
-from explorer.state.state import State
 from widgets.base.controls.row import ControlRow, stacked
-from widgets.base.frame_view import FrameView
 from widgets.base.text.words import figure, subject
 from widgets.base.view import ViewSpec, Wish
 from widgets.maps.linking import precise
@@ -25,6 +23,7 @@ from widgets.maps.mosaic import symmetric_scale
 from widgets.spaces.mesh.drawing import pyvista_import
 from widgets.spaces.mesh.drawing.canvas import SOON
 from widgets.spaces.mesh.drawing.look import MeshLook, blank
+from widgets.spaces.mesh.drawing.rendered_view import RenderedView
 from widgets.spaces.volume.canvas import SurfaceCanvas
 from widgets.spaces.volume.cursor import PLANES, Panel, panels
 
@@ -37,13 +36,14 @@ SNAP = 6.0  # degrees from a rotation of the cube, within which the volume goes 
 GREY, RED, BLUE = (176, 180, 188), (205, 92, 60), (70, 130, 190)
 
 
-class IsosurfaceView(FrameView[tuple[Square, VolumePart]]):
+class IsosurfaceView(RenderedView[tuple[Square, VolumePart]]):
     """Four panels with one eye: x and ρ(g)x in grey, what the layer answers in red above zero and blue below.
 
     Alt with a drag turns the volume itself, by any angle; let go near a rotation of the cube, it becomes that one,
     which resamples nothing and gives a verdict.
     """
 
+    DOMAINS = ("volume",)
     MOST, POINTS_AT = 1, "voxel"
     NOTHING = "Choose a volume and a network on volumes: their surfaces are drawn here."
     NONE = "This model does not live on volumes."
@@ -67,21 +67,14 @@ class IsosurfaceView(FrameView[tuple[Square, VolumePart]]):
         self.canvas.let_go.connect(self._let_go)
         self._again = QTimer(self, singleShot=True, interval=AGAIN_MS)
         self._again.timeout.connect(self.refresh)
-        self._models: set[str] = set()
         self._kept: dict[int, tuple[NDArray[Any], float, float, MeshLook]] = {}  # of each panel
         self._panels: list[Panel] = []
         self.apply_theme()
         self.refresh()
 
     # what comes in ----------------------------------------------------------------------------------------------
-    def show_catalogue(self, catalogue: Any) -> None:
-        super().show_catalogue(catalogue)
-        self._models = {model.name for model in catalogue.models if model.domain in VIEW.domains}
-
-    def set_state(self, state: State) -> None:
-        if state.model in self._models and self.isVisible():
-            pyvista_import.begin()  # while the network works
-        super().set_state(state)
+    def soon(self) -> bool:
+        return self.isVisible()
 
     def parts(self) -> list[tuple[Square, VolumePart]]:
         return self.with_part(VolumePart)
@@ -204,6 +197,6 @@ class IsosurfaceView(FrameView[tuple[Square, VolumePart]]):
 
 VIEW = ViewSpec(
     "isosurface", "Isosurface", IsosurfaceView, "center", 1,
-    "Where a volume and a layer's answer have a value, as surfaces in space.", domains=("volume",),
+    "Where a volume and a layer's answer have a value, as surfaces in space.", domains=IsosurfaceView.DOMAINS,
     prepare=pyvista_import.begin,
 )  # fmt: skip
