@@ -1,9 +1,10 @@
-"""Limit the cores and the heaps that a process takes for computing."""
+"""Limit what a process that computes takes of its machine: cores, heaps, places for files."""
 
 from __future__ import annotations
 
 import os
 
+from explorer.work.compiler import leave_no_folder
 from explorer.work.memory import share_arenas
 
 
@@ -21,6 +22,7 @@ def leave_a_core() -> None:
 
 
 def tune() -> None:
-    """Prepare a process for computing beside a window: one core stays free, and its threads share one heap."""
+    """Prepare a process for computing beside a window: one core stays free, its threads share one heap."""
     share_arenas()
+    leave_no_folder()
     leave_a_core()
