@@ -48,10 +48,13 @@ def measured_by_us(model: str) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        if what := before.replaced():
+        what = before.replaced() or before.gone()
+        before.put_back()  # what a sentence is made with, too
+        if what:
             raise Tampered(network, what) from error
         raise
     if what := before.replaced():
+        before.put_back()
         raise Tampered(network, what)
 
 
@@ -59,6 +62,7 @@ class Untouched:
     """The state of the process before it ran any network."""
 
     def __init__(self) -> None:
+        import numpy
         import torch  # which takes a second: a command on a network of ours has no use for it here
         from torch import nn
 
@@ -66,7 +70,8 @@ class Untouched:
         self._functions = [(holder, _callables(holder)) for holder in of_torch]
         # networks may have functions of torch.nn of their own; errors are worked out with the others
         ours = [m for name, m in sorted(sys.modules.items()) if f"{name}.".startswith(_OURS)]
-        measures = (*ours, torch, torch.linalg, torch.Tensor, builtins)
+        # Python's own first: nothing else can be compared without them
+        measures = (builtins, *ours, torch, torch.linalg, torch.Tensor, numpy, numpy.linalg)
         self._measures = [(holder, _callables(holder)) for holder in measures]
         self._modules = dict(sys.modules)
         self._around = _around()
@@ -75,15 +80,29 @@ class Untouched:
         """Return what is not as it was, "" where all is."""
         if what := _other(self._functions) or self.replaced():
             return what
-        for name, module in self._modules.items():
-            if isinstance(module, ModuleType) and sys.modules.get(name) is not module:
-                return f"the module {name}"
+        if what := self.gone():
+            return what
         now_around = _around()
         return next((name for name, value in self._around.items() if now_around[name] != value), "")
 
     def replaced(self) -> str:
         """Return which function is another one that errors are worked out with, "" where none is."""
         return _other(self._measures)
+
+    def gone(self) -> str:
+        """Return which module is imported no more, or is another one; "" where none is."""
+        found = sys.modules
+        for name, module in self._modules.items():
+            if isinstance(module, ModuleType) and found.get(name) is not module:
+                return f"the module {name}"
+        return ""
+
+    def put_back(self) -> None:
+        """Put back the modules, and Python's own functions: without them nothing can be said any more."""
+        for holder, functions in self._measures:
+            if holder is builtins:
+                vars(builtins).update(functions)
+        sys.modules.update(self._modules)
 
 
 def _callables(holder: Any) -> dict[str, Any]:
@@ -94,7 +113,7 @@ def _other(held: list[tuple[Any, dict[str, Any]]]) -> str:
     for holder, functions in held:
         now = vars(holder)
         for name, value in functions.items():
-            if (found := now.get(name)) is not value and not wrapped_by_torch(found, value):
+            if (found := now.get(name)) is not value and (holder is builtins or not wrapped_by_torch(found, value)):
                 return f"{holder.__name__}.{name}"
     return ""
 

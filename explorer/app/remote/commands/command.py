@@ -54,6 +54,7 @@ class _Command:
         self._midway = False  # in a line that the network has begun
         self._code: int | None = None  # known once it is done
         self._threads: tuple[str, ...] = ()  # that it has left
+        self._broke: str | None = None  # the exception that nothing has caught, in brackets
 
     def run(self) -> int:
         try:
@@ -92,6 +93,8 @@ class _Command:
             if ended:
                 with contextlib.suppress(subprocess.TimeoutExpired):
                     process.wait(GRACE)
+                if self._broke is not None:
+                    return f"Python has failed in the process of {who(self._names)}{self._broke}{self._last_place()}"
                 how = cause(process.poll() or 0, self._started.guard_killed, self._started.out_of_memory)
                 return f"{who(self._names)} {how}{self._last_place()}"
             if halted(self._started.working):
@@ -134,6 +137,8 @@ class _Command:
                 print(text, end="", file=sys.stderr, flush=True)
             case "done", (int(code), tuple(threads)):
                 self._code, self._threads = code, threads
+            case "broke", (str(error),):
+                self._broke = f" ({error})" if error else ""
 
     def _place(self) -> str:
         return here(self._started, self._note, self._names)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -19,6 +20,7 @@ TICK = 0.05  # seconds between two looks at who waits, and at the memory that it
 GRACE = 1.0  # seconds that it has to give way in
 OVER = 1.1  # times the limit of memory: at the limit itself its own requests begin to fail, which says more
 LAST_WORDS = 0.2  # seconds to say where it is, before it is ended
+FATAL = re.compile(r"^Fatal Python error: .*$", re.MULTILINE)
 MOST_PRINTED = 65_536  # bytes of what it prints while it answers one request; the rest is counted
 
 
@@ -70,6 +72,8 @@ class Output:
             left_out = self._left_out if all_told else 0
             self._left_out -= left_out
         text = data.decode("utf-8", "replace")
+        if said := FATAL.search(text):  # what follows is the state of the interpreter, over many lines
+            text, left_out = text[: said.end()] + "\n", 0
         if left_out:
             text += f"\n… {left_out:,} more bytes of output are left out.\n"
         return text
