@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from explorer.work.compiler import leave_no_folder
-from explorer.work.memory import share_arenas
+from explorer.work.memory import keep_few_kernels, share_arenas
 
 
 def leave_a_core() -> None:
@@ -22,7 +22,8 @@ def leave_a_core() -> None:
 
 
 def tune() -> None:
-    """Prepare a process for computing beside a window: one core stays free, its threads share one heap."""
+    """Prepare a process for computing beside a window: one core stays free, memory is bounded, no folder is left."""
     share_arenas()
+    keep_few_kernels()
     leave_no_folder()
     leave_a_core()

@@ -20,6 +20,10 @@ TICK = 0.05  # seconds between two looks at who waits, and at the memory that it
 GRACE = 1.0  # seconds that it has to give way in
 OVER = 1.1  # times the limit of memory: at the limit itself its own requests begin to fail, which says more
 LAST_WORDS = 0.2  # seconds to say where it is, before it is ended
+# what would move the cursor of a terminal, clear it or name its window; colours go with it
+CONTROLS = re.compile(
+    r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|.)?|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]"
+)
 FATAL = re.compile(r"^Fatal Python error: .*$", re.MULTILINE)
 MOST_PRINTED = 65_536  # bytes of what it prints while it answers one request; the rest is counted
 
@@ -71,7 +75,7 @@ class Output:
             data, self._kept = bytes(self._kept), bytearray()
             left_out = self._left_out if all_told else 0
             self._left_out -= left_out
-        text = data.decode("utf-8", "replace")
+        text = CONTROLS.sub("", data.decode("utf-8", "replace"))
         if said := FATAL.search(text):  # what follows is the state of the interpreter, over many lines
             text, left_out = text[: said.end()] + "\n", 0
         if left_out:
