@@ -43,7 +43,7 @@ def share_arenas() -> None:
 
 
 def keep_few_kernels() -> None:
-    """Bound what torch keeps of compiled kernels; call it before the first layer runs. Who has set a bound is obeyed."""
+    """Bound what torch keeps of compiled kernels, before the first layer runs; whoever has set a bound is obeyed."""
     for name in _KEEP:
         os.environ.setdefault(name, str(KERNELS))
 
