@@ -182,7 +182,9 @@ class Worker:
         where = place(layer, self._started.last_words(), names)
         self.kill()
         how = cause(code, killed, starved) if code is not None else SILENT
-        return Died(f"{who(names)} {how}{where}. Mend it, or choose another network or element.", layer)
+        before = self.served - set(names)  # one of them may have left what ended it
+        doubt = f" ({who(sorted(before))} had run in that process before)" if before and not where else ""
+        return Died(f"{who(names)} {how}{where}{doubt}. Mend it, or choose another network or element.", layer)
 
     def kill(self) -> None:
         """End it and all that it has started, at once."""

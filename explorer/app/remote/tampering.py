@@ -7,10 +7,14 @@ What torch itself calls its settings is put back after each call (`network/openi
 from __future__ import annotations
 
 import builtins
+import errno
+import gc
 import json
 import os
 import signal
 import sys
+import threading
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import CodeType, ModuleType
@@ -18,6 +22,7 @@ from typing import Any
 
 from explorer.declare.states.model_name import code_of, named_as_shown
 
+MANY = 500  # open files, and threads, of a process that has left none of a network's behind
 _OURS = ("explorer.equivariance.", "explorer.square.")
 
 
@@ -136,6 +141,19 @@ def _limits() -> list[tuple[int, int]]:
     return [resource.getrlimit(kind) for kind in (resource.RLIMIT_NOFILE, resource.RLIMIT_CPU, resource.RLIMIT_AS)]
 
 
+def _tables() -> list[Any]:
+    from torch.nn.modules import module as every
+
+    return [value for name, value in sorted(vars(every).items()) if name.startswith("_global_") and "hooks" in name]
+
+
+def _many_files() -> bool:
+    try:
+        return len(os.listdir("/dev/fd")) > MANY
+    except OSError as error:  # none is left for the list, or the system has no such list
+        return error.errno in (errno.EMFILE, errno.ENFILE)
+
+
 def _around() -> dict[str, object]:
     import numpy as np
     import torch
@@ -153,4 +171,15 @@ def _around() -> dict[str, object]:
         "the folder": folder,
         "the environment": dict(os.environ),
         "the tracing of Python": (sys.gettrace(), sys.getprofile()),
+        "how deep Python may go": sys.getrecursionlimit(),
+        "how threads take turns": sys.getswitchinterval(),
+        "the collector of Python": (gc.isenabled(), gc.get_threshold(), gc.get_freeze_count() > 0),
+        "which warnings are errors": [one[0] for one in warnings.filters if one[0] == "error"],
+        "how many files are open": _many_files(),
+        "how many threads there are": threading.active_count() > MANY,
+        "where output goes": (sys.stdout, sys.stderr, sys.excepthook),
+        "the hooks of all networks": [tuple(table) for table in _tables()],
+        # which torch can be told and not be asked
+        "what becomes of tiny numbers": bool((torch.full((1,), 1e-310, dtype=torch.float64) * 1.0).item()),
+        "the precision of products": (torch.get_float32_matmul_precision(), torch.backends.mkldnn.enabled),
     }

@@ -160,4 +160,5 @@ def named_error(error: BaseException) -> str:
     if len(text) > LONG:  # libraries go on with advice to their own developers
         first, stop, _ = text.partition(". ")
         text = first + stop.strip()
+    text = text if len(text) <= LONG else f"{text[:LONG]}…"
     return f"{kind}: {text}" if text else kind

@@ -22,9 +22,10 @@ OVER = 1.1  # times the limit of memory: at the limit itself its own requests be
 LAST_WORDS = 0.2  # seconds to say where it is, before it is ended
 # what would move the cursor of a terminal, clear it or name its window; colours go with it
 CONTROLS = re.compile(
-    r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|.)?|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]"
+    r"(?:\x9b|\x1b\[)[0-?]*[ -/]*[@-~]|\x1b(?:\][^\x07\x1b]*(?:\x07|\x1b\\)?|.)?"
+    r"|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]"
 )
-FATAL = re.compile(r"^Fatal Python error: .*$", re.MULTILINE)
+FATAL = re.compile(r"^Fatal Python error: .*\n", re.MULTILINE)
 MOST_PRINTED = 65_536  # bytes of what it prints while it answers one request; the rest is counted
 
 
@@ -61,6 +62,7 @@ class Output:
         self._most = self._room = most
         self._left_out = 0
         self.total = 0  # bytes that it has printed
+        self._fatal = False  # Python has given up
         self._thread = threading.Thread(target=self._read, name="equiscope-output", daemon=True)
         self._thread.start()
 
@@ -76,8 +78,11 @@ class Output:
             left_out = self._left_out if all_told else 0
             self._left_out -= left_out
         text = CONTROLS.sub("", data.decode("utf-8", "replace"))
-        if said := FATAL.search(text):  # what follows is the state of the interpreter, over many lines
-            text, left_out = text[: said.end()] + "\n", 0
+        if self._fatal:  # what follows is the state of the interpreter, over many lines
+            return ""
+        if said := FATAL.search(text):
+            self._fatal = True
+            return text[: said.end()]
         if left_out:
             text += f"\n… {left_out:,} more bytes of output are left out.\n"
         return text
