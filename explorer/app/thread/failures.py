@@ -7,6 +7,7 @@ import traceback
 
 from explorer.square.frame import Failure
 from explorer.state.state import State
+from explorer.work.dead_gpu import gpu_gone
 from explorer.work.files.places import INSTALLED
 
 LONGEST = 10_000  # characters of a message that are looked at
@@ -83,7 +84,8 @@ def sentence(error: BaseException) -> str:
     if isinstance(error, Relayed):
         return error.told
     kind = type(error).__name__
-    text = one_line(str(error)[:LONGEST])
+    said = str(error)[:LONGEST]
+    text = one_line(gpu_gone(said) or said)
     if out_of_memory(error):
         gpu = "cuda" in text.lower() or kind == "OutOfMemoryError"
         where = "on the GPU: choose the CPU, " if gpu else "for this: choose "
