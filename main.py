@@ -63,7 +63,9 @@ def window(start: Callable[[], WindowEngine], state: State, args: argparse.Names
             theme.use(args.theme)  # for this window; what the person has chosen for all stays
         if not args.session and not args.transform:
             shown.begin_moved()  # a first look at the identity would show nothing but zeros
-        if args.session:  # the state is there already; its text and layout are the window's
+        if args.session and args.opened.state != state:
+            shown.controller.open_session(args.session)  # it shows a network of a file, which is asked for
+        elif args.session:  # the state is there already; its text and layout are the window's
             shown.controller.session_opened.emit(args.opened, args.session)
         elif len(sys.argv) == 1:
             shown.greeting.greet()
@@ -73,6 +75,10 @@ def window(start: Callable[[], WindowEngine], state: State, args: argparse.Names
             shown.files.guide.want(Session(state, view=args.view))
 
     if args.screenshot or no_display():
+        if args.session and args.opened.state != state:
+            from explorer.app.command.cli import refuse_code
+
+            refuse_code(args.opened.state)
         off_screen()
         from widgets.window.pictures.offscreen import grab_window
 

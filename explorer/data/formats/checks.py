@@ -105,6 +105,7 @@ _SAID: tuple[tuple[type[BaseException], str, str], ...] = (
     (Exception, r"Cannot drop coordinates", "its matrix gives one of its axes no direction"),
     (Exception, r"vox offset", "its header says that its values begin within the header"),
     (NotImplementedError, r"zip file version|compression", "its archive is packed in a way that is not known"),
+    (Exception, r"cannot convert float (?:NaN|infinity)", "a number in its header is not finite"),
     (ValueError, r"is not a known", "a field of its header has a value that is not known"),
     (Exception, r"BigTIFF|TIFF header", "its header is none of this format"),
 )
