@@ -1,13 +1,19 @@
-"""Keep torch's compiler from being imported by what does not compile anything."""
+"""Keep torch's compiler from being imported by what compiles nothing, and from leaving a folder where it is."""
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec, PathFinder
+from types import ModuleType
 from typing import Any
 
 ASKED = "__dynamo_disable"  # under which torch keeps a function that its compiler is to leave alone
+PLACE = "TORCHINDUCTOR_CACHE_DIR"  # variable of the environment: where torch keeps what it has compiled
+_MAKES_IT = "torch._dynamo.package"  # the module that makes that folder when it is imported
 
 
 @contextmanager
@@ -45,3 +51,34 @@ def formulas() -> Iterator[Callable[..., Any]]:
                 found[id(inner)] = inner
             function = getattr(function, "__wrapped__", None)
     yield from found.values()
+
+
+class _Tidy(MetaPathFinder):
+    """Takes back the empty folder that an import of torch's compiler makes, and the variable that names it."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if fullname != _MAKES_IT or (spec := PathFinder.find_spec(fullname, path, target)) is None:
+            return None
+        loader: Any = spec.loader
+        run = loader.exec_module
+
+        def exec_module(module: ModuleType) -> None:
+            chosen = os.environ.get(PLACE)
+            run(module)
+            if chosen is None and (made := os.environ.pop(PLACE, "")):
+                with suppress(OSError):  # somebody has put something there
+                    os.rmdir(made)
+
+        loader.exec_module = exec_module
+        return spec
+
+
+def leave_no_folder() -> None:
+    """Have an import of torch's compiler leave nothing among the temporary files; what is compiled makes it anew.
+
+    Every optimizer of torch imports the compiler, and that makes a folder at once, whether it compiles or not.
+    """
+    if not any(isinstance(finder, _Tidy) for finder in sys.meta_path):
+        sys.meta_path.insert(0, _Tidy())

@@ -9,11 +9,16 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import gc
+import os
 import sys
 from collections.abc import Iterator
 
 _ARENA_MAX = -8  # M_ARENA_MAX of malloc.h
 RESTED = 3.0  # seconds after the last request that freed memory is given back, once
+# how many kernels oneDNN and torch's layer above it keep each: they make one for each shape of each layer, and keep
+# 1024 of each kind, which after some thousand shapes are 100 MB and more that no table of ours counts
+KERNELS = 256
+_KEEP = ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_CAPACITY")
 ARENAS = 2  # the window's and one for all threads that compute
 
 
@@ -35,6 +40,12 @@ def uncollected() -> Iterator[None]:
 def share_arenas() -> None:
     """Let all threads but the first share one heap; call it before they are started."""
     _ask("mallopt", _ARENA_MAX, ARENAS)
+
+
+def keep_few_kernels() -> None:
+    """Bound what torch keeps of compiled kernels, before the first layer runs; whoever has set a bound is obeyed."""
+    for name in _KEEP:
+        os.environ.setdefault(name, str(KERNELS))
 
 
 def give_back() -> None:

@@ -1,10 +1,11 @@
-"""Limit the cores and the heaps that a process takes for computing."""
+"""Limit what a process that computes takes of its machine: cores, heaps, places for files."""
 
 from __future__ import annotations
 
 import os
 
-from explorer.work.memory import share_arenas
+from explorer.work.compiler import leave_no_folder
+from explorer.work.memory import keep_few_kernels, share_arenas
 
 
 def leave_a_core() -> None:
@@ -21,6 +22,8 @@ def leave_a_core() -> None:
 
 
 def tune() -> None:
-    """Prepare a process for computing beside a window: one core stays free, and its threads share one heap."""
+    """Prepare a process for computing beside a window: one core stays free, memory is bounded, no folder is left."""
     share_arenas()
+    keep_few_kernels()
+    leave_no_folder()
     leave_a_core()

@@ -16,7 +16,7 @@ from typing import Any
 
 from explorer.app.remote.block import Block
 from explorer.app.remote.crossing import Receiver, Sender
-from explorer.app.remote.life.deaths import HALTED, SILENT, Died, cause, excess, place, who
+from explorer.app.remote.life.deaths import GARBLED, HALTED, SILENT, Died, cause, excess, place, who
 from explorer.app.remote.life.watching import GRACE, OVER, TICK, Output, here
 from explorer.app.remote.note import Note
 from explorer.app.thread.failures import Relayed
@@ -109,12 +109,21 @@ class Worker:
             elif self._process.poll() is not None:
                 raise EOFError
 
+    def _heard(self, names: tuple[str, ...]) -> Any:
+        message = self._connection.recv_bytes()
+        try:
+            return self._receiver.unpacked(message)
+        except Exception:  # whatever bytes of somebody else's become
+            where = self.note.place
+            self.kill()
+            raise Died(f"{who(names)} {GARBLED}{place(where, '', names)}.", where) from None
+
     def _awaited(self, names: tuple[str, ...], cancelled: Callable[[], bool]) -> Any:
         urgent: float | None = None  # since when it stands in somebody's way
         while True:
             why = self._asked(cancelled)
             if self._connection.poll(TICK if why is None else 0):
-                kind, *rest = self._receiver.unpacked(self._connection.recv_bytes())
+                kind, *rest = self._heard(names)
                 if kind == "changed":
                     self.changed = str(rest[0])[:LONGEST]
                     printed(f"{who(names)} has changed {self.changed}: other networks run in another process.\n")
@@ -173,7 +182,9 @@ class Worker:
         where = place(layer, self._started.last_words(), names)
         self.kill()
         how = cause(code, killed, starved) if code is not None else SILENT
-        return Died(f"{who(names)} {how}{where}. Mend it, or choose another network or element.", layer)
+        before = self.served - set(names)  # one of them may have left what ended it
+        doubt = f" ({who(sorted(before))} had run in that process before)" if before and not where else ""
+        return Died(f"{who(names)} {how}{where}{doubt}. Mend it, or choose another network or element.", layer)
 
     def kill(self) -> None:
         """End it and all that it has started, at once."""

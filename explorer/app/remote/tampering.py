@@ -7,10 +7,14 @@ What torch itself calls its settings is put back after each call (`network/openi
 from __future__ import annotations
 
 import builtins
+import errno
+import gc
 import json
 import os
 import signal
 import sys
+import threading
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,6 +23,7 @@ from typing import Any
 
 from explorer.declare.states.model_name import code_of, named_as_shown
 
+MANY = 500  # open files, and threads, of a process that has left none of a network's behind
 _OURS = ("explorer.equivariance.", "explorer.square.")
 
 
@@ -49,10 +54,13 @@ def measured_by_us(model: str) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        if what := before.replaced():
+        what = before.replaced() or before.gone()
+        before.put_back()  # what a sentence is made with, too
+        if what:
             raise Tampered(network, what) from error
         raise
     if what := before.replaced():
+        before.put_back()
         raise Tampered(network, what)
 
 
@@ -60,6 +68,7 @@ class Untouched:
     """The state of the process before it ran any network."""
 
     def __init__(self) -> None:
+        import numpy
         import torch  # which takes a second: a command on a network of ours has no use for it here
         from torch import nn
 
@@ -67,7 +76,8 @@ class Untouched:
         self._functions = [(holder, _callables(holder)) for holder in of_torch]
         # networks may have functions of torch.nn of their own; errors are worked out with the others
         ours = [m for name, m in sorted(sys.modules.items()) if f"{name}.".startswith(_OURS)]
-        measures = (*ours, torch, torch.linalg, torch.Tensor, builtins)
+        # Python's own first: nothing else can be compared without them
+        measures = (builtins, *ours, torch, torch.linalg, torch.Tensor, numpy, numpy.linalg)
         self._measures = [(holder, _callables(holder)) for holder in measures]
         self._modules = dict(sys.modules)
         self._around = _around()
@@ -76,15 +86,29 @@ class Untouched:
         """Return what is not as it was, "" where all is."""
         if what := _other(self._functions) or self.replaced():
             return what
-        for name, module in self._modules.items():
-            if isinstance(module, ModuleType) and sys.modules.get(name) is not module:
-                return f"the module {name}"
+        if what := self.gone():
+            return what
         now_around = _around()
         return next((name for name, value in self._around.items() if now_around[name] != value), "")
 
     def replaced(self) -> str:
         """Return which function is another one that errors are worked out with, "" where none is."""
         return _other(self._measures)
+
+    def gone(self) -> str:
+        """Return which module is imported no more, or is another one; "" where none is."""
+        found = sys.modules
+        for name, module in self._modules.items():
+            if isinstance(module, ModuleType) and found.get(name) is not module:
+                return f"the module {name}"
+        return ""
+
+    def put_back(self) -> None:
+        """Put back the modules, and Python's own functions: without them nothing can be said any more."""
+        for holder, functions in self._measures:
+            if holder is builtins:
+                vars(builtins).update(functions)
+        sys.modules.update(self._modules)
 
 
 def _callables(holder: Any) -> dict[str, Any]:
@@ -97,8 +121,9 @@ def _other(held: list[tuple[Any, dict[str, Any]]]) -> str:
         now = vars(holder)
         for name, value in functions.items():
             found = now.get(name)
-            if found is not value and not wrapped_by_torch(found, value) and not of_a_package(found):
-                return f"{holder.__name__}.{name}"
+            if found is value or (holder is not builtins and (wrapped_by_torch(found, value) or of_a_package(found))):
+                continue
+            return f"{holder.__name__}.{name}"
     return ""
 
 
@@ -133,6 +158,19 @@ def _limits() -> list[tuple[int, int]]:
     return [resource.getrlimit(kind) for kind in (resource.RLIMIT_NOFILE, resource.RLIMIT_CPU, resource.RLIMIT_AS)]
 
 
+def _tables() -> list[Any]:
+    from torch.nn.modules import module as every
+
+    return [value for name, value in sorted(vars(every).items()) if name.startswith("_global_") and "hooks" in name]
+
+
+def _many_files() -> bool:
+    try:
+        return len(os.listdir("/dev/fd")) > MANY
+    except OSError as error:  # none is left for the list, or the system has no such list
+        return error.errno in (errno.EMFILE, errno.ENFILE)
+
+
 def _around() -> dict[str, object]:
     import numpy as np
     import torch
@@ -150,4 +188,15 @@ def _around() -> dict[str, object]:
         "the folder": folder,
         "the environment": dict(os.environ),
         "the tracing of Python": (sys.gettrace(), sys.getprofile()),
+        "how deep Python may go": sys.getrecursionlimit(),
+        "how threads take turns": sys.getswitchinterval(),
+        "the collector of Python": (gc.isenabled(), gc.get_threshold(), gc.get_freeze_count() > 0),
+        "which warnings are errors": [one[0] for one in warnings.filters if one[0] == "error"],
+        "how many files are open": _many_files(),
+        "how many threads there are": threading.active_count() > MANY,
+        "where output goes": (sys.stdout, sys.stderr, sys.excepthook),
+        "the hooks of all networks": [tuple(table) for table in _tables()],
+        # which torch can be told and not be asked
+        "what becomes of tiny numbers": bool((torch.full((1,), 1e-310, dtype=torch.float64) * 1.0).item()),
+        "the precision of products": (torch.get_float32_matmul_precision(), torch.backends.mkldnn.enabled),
     }

@@ -10,6 +10,7 @@ from explorer.state.state import State
 from explorer.work.dead_gpu import gpu_gone
 from explorer.work.files.places import INSTALLED
 
+LONGEST = 10_000  # characters of a message that are looked at
 # modules whose exceptions are written for a person; in a wheel the packages are parts of equiscope
 OURS = ("equiscope",) if INSTALLED else ("equiscope", "explorer", "models", "widgets", "main", "__main__")
 NO_MEMORY = ("not enough memory", "can't allocate memory", "std::bad_alloc")
@@ -51,15 +52,21 @@ def failure_of(error: BaseException, state: State) -> Failure:
         state,
         sentence(error),
         str(getattr(error, "where", "") or ""),
-        error.detail if isinstance(error, Relayed) else "".join(traceback.format_exception(error)),
+        error.detail if isinstance(error, Relayed) else _detail(error),
         state.model if is_kind(error, "Untrusted") else "",
     )
+
+
+def _detail(error: BaseException) -> str:
+    """Return the traceback for the log; the middle of what is too long for anybody is left out."""
+    text = "".join(traceback.format_exception(error))
+    return text if len(text) <= 2 * LONGEST else f"{text[:LONGEST]}\n[…]\n{text[-LONGEST:]}"
 
 
 def out_of_memory(error: BaseException) -> bool:
     """Return whether an exception says that memory has run out."""
     # torch is not imported here, so its exceptions are known by name and by what they say
-    text = str(error)
+    text = str(error)[-LONGEST:]
     if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
         return True
     if any(told in text for told in NO_MEMORY) or text.endswith(NO_ROOM):
@@ -77,7 +84,8 @@ def sentence(error: BaseException) -> str:
     if isinstance(error, Relayed):
         return error.told
     kind = type(error).__name__
-    text = one_line(gpu_gone(str(error)) or str(error))
+    said = str(error)[:LONGEST]
+    text = one_line(gpu_gone(said) or said)
     if out_of_memory(error):
         gpu = "cuda" in text.lower() or kind == "OutOfMemoryError"
         where = "on the GPU: choose the CPU, " if gpu else "for this: choose "

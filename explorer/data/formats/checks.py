@@ -7,6 +7,7 @@ import gzip
 import logging
 import lzma
 import re
+import struct
 import threading
 import warnings
 import zipfile
@@ -44,6 +45,10 @@ _OF_LIBRARIES: tuple[tuple[tuple[type[BaseException], ...], str], ...] = (
     ((EOFError,), "it ends too early"),
     ((RecursionError,), "it is nested too deeply"),
     ((OverflowError,), "a number in it is too large"),
+    ((struct.error,), "it ends within a number"),
+    ((LookupError,), "it refers to something that is not in it"),
+    ((ZeroDivisionError,), "a size in its header is 0"),
+    ((TypeError, AttributeError), "a value in it is of another kind than it should be"),
 )
 _PACKED, _SHORT = "its packed pixels cannot be read to the end", "it ends before its last value"
 # what libraries say that tells a person what is wrong and where, in our words; groups of the pattern go into them
@@ -65,7 +70,44 @@ _SAID: tuple[tuple[type[BaseException], str, str], ...] = (
     (OSError, r"cannot identify image file", "its header is none of this format"),
     (OSError, r"image file is truncated", _SHORT),
     (ValueError, r"not enough data in file", _SHORT),
-    (Exception, r"data code (\d+) not (?:recognized|supported)", "its header names values of type {0}, which is none"),
+    (
+        Exception,
+        r"data code (-?\d+) not (?:recognized|supported)",
+        "its header names values of type {0}, which is none",
+    ),
+    (Exception, r"Expected xyz header", "a line that should tell how many atoms follow does not"),
+    (ValueError, r"info item Lattice", "its Lattice is not nine numbers"),
+    (ValueError, r"no field of name", "its Properties lack a column that is needed"),
+    (ValueError, r"assign tuple of length (\d+) to structure with (\d+) fields", "a line has {0} of {1} values"),
+    (ValueError, r"could not broadcast", "a row has not as many values as its header says"),
+    (ValueError, r"field '([ -\[\]-~]{1,20})' occurs more than once", "its header names {0} twice"),
+    (ValueError, r"cannot reshape array", "it holds not as many values as its header says"),
+    (ValueError, r"multiple of element size", "an array in it ends within a number"),
+    (ValueError, r"failed to read (\d+) bytes, got (\d+)", "{1} bytes are there of {0} that its header claims"),
+    (ValueError, r"unquoted embedded newline", "a line in it is broken by an odd character"),
+    (ValueError, r"offset-sized integer", "its header names a place far beyond its end"),
+    (ValueError, r"Only ATOM and HETATM", "a line of an atom begins with another word than ATOM or HETATM"),
+    (ValueError, r"missing coordinate", "a coordinate of an atom is missing or no number"),
+    (ValueError, r"floating point overflow", "a coordinate in it is beyond all measure"),
+    (ValueError, r"MAX_TEXT_CHUNK", "a text in it is longer than any that is read"),
+    (ValueError, r"tile cannot extend outside", "a part of it lies outside of the picture"),
+    (OSError, r"codec configuration error", "how its pixels are packed is told wrongly"),
+    (
+        ValueError,
+        r"the (?:scalar:)?([\w ]{1,30}) of vertex (\d+) is not finite",
+        "the {0} of vertex {1} is no finite number",
+    ),
+    (ValueError, r"invalid literal for int.*: '([ -&(-\[\]-~]{1,20})'$", "'{0}' stands where a whole number should be"),
+    (ValueError, r"invalid literal for int", "where a whole number should be there is something else"),
+    (ValueError, r"string to float: '([ -&(-\[\]-~]{1,20})'$", "'{0}' stands where a number should be"),
+    (ValueError, r"string to float", "where a number should be there is something else"),
+    (TypeError, r"'tuple'|NoneType|slice indices|'bytes'", "a field of its header has not one number as its value"),
+    (Exception, r"Cannot drop coordinates", "its matrix gives one of its axes no direction"),
+    (Exception, r"vox offset", "its header says that its values begin within the header"),
+    (NotImplementedError, r"zip file version|compression", "its archive is packed in a way that is not known"),
+    (Exception, r"cannot convert float (?:NaN|infinity)", "a number in its header is not finite"),
+    (ValueError, r"is not a known", "a field of its header has a value that is not known"),
+    (Exception, r"BigTIFF|TIFF header", "its header is none of this format"),
 )
 AGAIN = "save or copy it again"
 SMALLER = f"crop or shrink it to at most {MAX_SIDE} pixels a side"

@@ -14,6 +14,7 @@ from explorer.work.dead_gpu import gpu_gone
 
 OUTPUT = "output"  # the name of the root module's own result, when no named module produced it
 FORWARD = "forward"  # the same in a network that has a layer called "output"; no layer can be called this
+LONGEST = 10_000  # characters of a message that are looked at
 LONG = 200  # characters of a message, of which then only the first sentence is told
 
 
@@ -154,11 +155,12 @@ def named_error(error: BaseException) -> str:
     """Return "ValueError: what it says", or its kind alone where it says nothing."""
     kind = type(error).__name__
     try:
-        text = str(error)
+        text = str(error)[:LONGEST]
     except Exception:  # of somebody else's class
         text = ""
     text = gpu_gone(text) or text
     if len(text) > LONG:  # libraries go on with advice to their own developers
         first, stop, _ = text.partition(". ")
         text = first + stop.strip()
+    text = text if len(text) <= LONG else f"{text[:LONG]}…"
     return f"{kind}: {text}" if text else kind

@@ -220,7 +220,9 @@ def prepare(
     require_values(model)
     lazy = any(isinstance(q, nn.parameter.UninitializedParameter) for q in model.parameters())
     stored = {} if lazy else rounding.stored(model)
-    model = converted(model.to(device), dtype).eval()
+    moved = model.to(device)  # whatever a class of somebody's own returns
+    model = converted(moved if isinstance(moved, nn.Module) else model, dtype)
+    model.eval()
     with interruptible(model, cancelled), torch.no_grad(), evaluating(model):
         reseed(seed)
         changed = intervened(model) if intervened is not None else None

@@ -65,6 +65,7 @@ def load(key: str) -> dict[str, NDArray[Any]]:
 
 def store(key: str, arrays: dict[str, NDArray[Any]], seconds: float) -> None:
     """Keep arrays that took `seconds`, written beside and renamed; drop the oldest files beyond the limit."""
+    from safetensors import SafetensorError
     from safetensors.numpy import save_file
 
     if seconds < WORTH or sum(array.nbytes for array in arrays.values()) > LIMIT:
@@ -75,7 +76,7 @@ def store(key: str, arrays: dict[str, NDArray[Any]], seconds: float) -> None:
         with replacing(home / f"{key}.safetensors") as beside:
             save_file({name: np.ascontiguousarray(array) for name, array in arrays.items()}, beside)
         _bound(home)
-    except (OSError, RuntimeError):  # a full or read-only disk: it is made again next time
+    except (OSError, RuntimeError, SafetensorError):  # a full or read-only disk: it is made again next time
         return
 
 

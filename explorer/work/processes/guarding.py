@@ -2,19 +2,24 @@
 
 The process that was started forks before it has imported anything. The child goes on as if it had been started itself;
 the parent does nothing but wait, and ends as the child did. A network that kills its parent, or its process group,
-kills this guard, and the window is told of it. The child and what it starts are a group of their own.
+kills this guard, and the window is told of it. The child and what it starts are a group of their own. On Linux the
+guard inherits what leaves that group (a daemon, a session of its own), and ends it too.
 """
 
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import os
 import re
 import signal
+import sys
 import threading
 
 _TOLD = re.compile(r"^guarding (\d+)\n", re.MULTILINE)
 _ENDED = "guarded to the end\n"
+_ADOPT = 36  # PR_SET_CHILD_SUBREAPER of prctl.h
+_ROUNDS = 100  # of looking for what is left: each round ends the children of those that were ended before
 WORDS = 4  # of `starting.start`: the line, the parent, the life, the crash
 
 
@@ -36,9 +41,13 @@ def _guard(child: int, line: int, life: int, crash: int) -> None:
         os.setpgid(child, child)
     os.write(crash, f"guarding {child}\n".encode())
     os.close(line)  # or its end would not be seen at the other end
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError, AttributeError):
+            ctypes.CDLL(None).prctl(_ADOPT, 1, 0, 0, 0)
     threading.Thread(target=_follow, args=(life, child), daemon=True).start()
     _, status = os.waitpid(child, 0)
     _end_group(child)  # what it has started
+    _end_adopted()
     code = os.waitstatus_to_exitcode(status)
     os.write(crash, _ENDED.encode())
     if code < 0:
@@ -53,12 +62,37 @@ def _follow(life: int, child: int) -> None:
     while os.read(life, 1):
         pass
     _end_group(child)
+    _end_adopted()
     os.kill(os.getpid(), signal.SIGKILL)
 
 
 def _end_group(child: int) -> None:
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(child, signal.SIGKILL)
+
+
+def _end_adopted() -> None:
+    """End all that has become a child of the guard because its own parent is gone."""
+    for _ in range(_ROUNDS):
+        found = _children()
+        for one in found:
+            with contextlib.suppress(OSError):
+                os.kill(one, signal.SIGKILL)
+        for one in found:
+            with contextlib.suppress(OSError):  # the other thread has waited for it
+                os.waitpid(one, 0)
+        if not found:
+            return
+
+
+def _children() -> list[int]:
+    found, own = [], os.getpid()
+    for name in os.listdir("/proc") if sys.platform == "linux" else ():
+        if name.isdigit():
+            with contextlib.suppress(OSError, ValueError, IndexError), open(f"/proc/{name}/stat", "rb") as file:
+                if int(file.read().rpartition(b")")[2].split()[1]) == own:
+                    found.append(int(name))
+    return found
 
 
 def _without_core() -> None:

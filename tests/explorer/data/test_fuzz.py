@@ -37,6 +37,7 @@ def test_three_thousand_changed_files() -> None:
     outcome = tried(mutants(3000, 0))
     assert not outcome.faults, str(outcome)
     assert outcome.counts["read"] > 500 and outcome.counts["refused"] > 1500, "the changes are neither none nor all"
+    assert not outcome.fallback, "each sentence says what is wrong"
 
 
 @pytest.mark.slow

@@ -160,4 +160,4 @@ def test_a_drag_keeps_no_more_masks_than_the_budget_has_room_for(monkeypatch: py
 
 
 def test_a_parameter_without_a_shape_counts_nothing() -> None:
-    assert held_bytes(torch.nn.LazyLinear(3)) < KILO
+    assert held_bytes([torch.nn.LazyLinear(3)]) < KILO

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -38,3 +40,29 @@ def test_a_derivative_in_forward_mode_does_not_import_it(how: str) -> None:
     said = subprocess.run([sys.executable, "-c", DERIVED, how], capture_output=True, text=True, check=False)
     # as long as torch imports it of itself, there is something to keep away
     assert (said.returncode, said.stdout.strip()) == (0, str(how == "asked")), said.stderr
+
+
+TRAINED = """
+import os
+import sys
+from explorer.work.threads import tune
+
+if sys.argv[1] == "tuned":
+    tune()
+before = dict(os.environ)
+import torch
+optimizer = torch.optim.Adam(torch.nn.Linear(2, 2).parameters())
+optimizer.step()
+print("torch._dynamo" in sys.modules, dict(os.environ) == before)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", ["tuned", "plain"])
+def test_an_optimizer_leaves_no_folder_among_the_temporary_files(how: str, tmp_path: Path) -> None:
+    environment = os.environ | {"TMPDIR": str(tmp_path)}
+    environment.pop("TORCHINDUCTOR_CACHE_DIR", None)
+    said = subprocess.run([sys.executable, "-c", TRAINED, how], capture_output=True, text=True, env=environment)
+    assert (said.returncode, said.stdout.strip()) == (0, f"True {how == 'tuned'}"), said.stderr
+    # as long as torch makes it of itself, there is something to take back
+    assert len(list(tmp_path.iterdir())) == (how == "plain")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import subprocess
 import sys
@@ -42,6 +43,47 @@ def test_freed_pages_are_given_back(how: str) -> None:
     run = subprocess.run([sys.executable, "-c", CODE, how], capture_output=True, text=True, check=True)
     held, left = map(float, run.stdout.split())
     assert left < held - 100
+
+
+# layers of as many shapes as a person meets in an hour: how much more is held after the second half of them
+KERNELS = """
+import ctypes, sys
+from explorer.work.threads import tune
+if sys.argv[1] == "tuned":
+    tune()
+import torch
+from torch.nn.functional import conv2d
+
+class Mallinfo(ctypes.Structure):
+    _fields_ = [(n, ctypes.c_size_t) for n in ("arena", "o", "s", "h", "m", "u", "f", "used", "free", "k")]
+
+def used():
+    ask = ctypes.CDLL(None).mallinfo2
+    ask.restype = Mallinfo
+    return ask().used
+
+def run(first, last):
+    with torch.no_grad():
+        for k in range(first, last):
+            conv2d(torch.zeros(4, 3 + k % 37, 16, 16), torch.zeros(3 + k // 37, 3 + k % 37, 3, 3), padding=1)
+
+torch.set_num_threads(1)
+run(0, 400)
+before = used()
+run(400, 800)
+print((used() - before) / 2**20)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not sys.platform.startswith("linux") or not hasattr(ctypes.CDLL(None), "mallinfo2"), reason="glibc")
+def test_kernels_of_shapes_that_are_not_met_again_do_not_stay() -> None:
+    plain, tuned = (
+        float(subprocess.run([sys.executable, "-c", KERNELS, how], capture_output=True, text=True, check=True).stdout)
+        for how in ("plain", "tuned")
+    )
+    assert tuned < 0.5, (plain, tuned)
+    assert plain > 2 * tuned, "as long as torch keeps them of itself, there is something to bound"
 
 
 @pytest.mark.parametrize("on", [True, False])

@@ -20,6 +20,7 @@ from explorer.declare.states.latent import parse_latent
 from explorer.declare.states.model_name import LIVE
 from explorer.square.analyses.latent.part import Latent
 from explorer.state.state import State
+from tests.widgets.parts.driving.mouse import move
 from tests.widgets.parts.driving.windows import LONGEST_MS, Open, settle
 from widgets.figures.export import export_view
 from widgets.figures.numbers import export_numbers
@@ -96,7 +97,7 @@ def test_a_drag_is_one_step_of_undo_and_the_picture_follows(qtbot: QtBot, open_w
     start, end = at(view, 0.0, 0.0), at(view, 1.0, 1.0)
     qtbot.mousePress(viewport, Qt.MouseButton.LeftButton, pos=start)
     for share in (0.25, 0.5, 0.75, 1.0):
-        qtbot.mouseMove(viewport, start + (end - start) * share)
+        move(viewport, start + (end - start) * share, Qt.MouseButton.LeftButton)
     qtbot.mouseRelease(viewport, Qt.MouseButton.LeftButton, pos=end)
     qtbot.waitUntil(lambda: shown(window) is not None, timeout=LONGEST_MS)
     place = parse_latent(window.controller.state.latent).at

@@ -79,13 +79,13 @@ def _soak(wanted: Sequence[Interaction], args: argparse.Namespace, weights: Mapp
     from explorer.app.remote.engine import DividedEngine
     from explorer.state.state import State
     from explorer.work.memory import share_arenas
-    from explorer.work.threads import leave_a_core
+    from explorer.work.threads import tune
     from tests.widgets.soak.world import Broken, World
 
     share_arenas()
 
     def start() -> DividedEngine:
-        leave_a_core()
+        tune()
         return DividedEngine(LocalEngine(program.cards()), "main", spare=False)
 
     print("open files:", ", ".join(sorted(_files())))

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QApplication, QStyle, QStyleOptionSlider
 from explorer.declare.elements import parse_chain, transforms
 from explorer.declare.params import Param
 from explorer.state.state import State
-from tests.widgets.parts.driving.mouse import double_click
+from tests.widgets.parts.driving.mouse import double_click, move
 from tests.widgets.parts.driving.view_driving import gather, measure, objects, odd_frames, opened, with_layers
 from tests.widgets.parts.frames.graph_frames import graph_frame, graph_square, karate, structure_of
 from tests.widgets.parts.frames.sample_catalogue import make_catalogue, make_info
@@ -96,7 +96,7 @@ def test_dragging_a_slider_wishes_until_it_is_released(view):
     start = handle(slider)
     QTest.mousePress(slider, Qt.MouseButton.LeftButton, pos=start)
     for dx in (-6, -12, -18):
-        QTest.mouseMove(slider, start + QPoint(dx, 0))
+        move(slider, start + QPoint(dx, 0), Qt.MouseButton.LeftButton)
     QTest.mouseRelease(slider, Qt.MouseButton.LeftButton, pos=start + QPoint(-18, 0))
     values = [w.step[1][0] for w in wishes]
     assert len(wishes) >= 3 and values == sorted(values, reverse=True) and values[-1] < 90
@@ -108,7 +108,7 @@ def test_a_state_that_lags_behind_does_not_move_what_is_held(view):
     control_ = control(view, "rotate", "angle")
     start = handle(control_.slider)
     QTest.mousePress(control_.slider, Qt.MouseButton.LeftButton, pos=start)
-    QTest.mouseMove(control_.slider, start + QPoint(-20, 0))
+    move(control_.slider, start + QPoint(-20, 0), Qt.MouseButton.LeftButton)
     held = control_.value()
     assert held != 90
     view.set_state(State(steps=parse_chain("rotate:90")))

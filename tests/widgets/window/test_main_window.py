@@ -44,6 +44,7 @@ from explorer.square.frame import Failure, Frame
 from explorer.state.catalogue import Busy, Catalogue, SampleInfo
 from explorer.state.session import load_session, save_session
 from explorer.state.state import State
+from tests.widgets.parts.driving.windows import LONGEST_MS, activate
 from tests.widgets.parts.frames.fake_engine import FakeEngine
 from tests.widgets.parts.frames.mesh_frames import mesh_frame
 from tests.widgets.parts.frames.sample_catalogue import make_info
@@ -131,7 +132,7 @@ class Bench:
         return window
 
     def until(self, condition: Callable[[], Any]) -> None:
-        self.qtbot.waitUntil(lambda: bool(condition()), timeout=10_000)
+        self.qtbot.waitUntil(lambda: bool(condition()), timeout=LONGEST_MS)
 
     def settle(self, window: MainWindow) -> None:
         self.until(lambda: not window.controller.waiting)
@@ -992,11 +993,13 @@ def contrast(one: QColor, other: QColor) -> float:
 
 def test_tab_shows_where_the_focus_is(bench: Bench) -> None:
     window = bench.window()
-    bench.qtbot.waitUntil(window.isActiveWindow)
+    activate(bench.qtbot, window)
     assert window.focus_ring.around() is None
     seen = []
     for _ in range(4):
+        activate(bench.qtbot, window)
         bench.press(window, "Tab")
+        activate(bench.qtbot, window)
         bench.until(lambda: window.focus_ring.around() is QApplication.focusWidget() is not None)
         focus = QApplication.focusWidget()
         assert focus is not None and window.focus_ring.around() is focus

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import math
+import pickle
 import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from typing import Any, Never
 
 from explorer.app.remote.block import Block
-from explorer.app.remote.life.deaths import HALTED, SILENT, cause, excess, place, who
+from explorer.app.remote.life.deaths import GARBLED, HALTED, SILENT, cause, excess, place, who
 from explorer.app.remote.life.watching import GRACE, OVER, TICK, Output, give_way, here
 from explorer.app.remote.note import Note
 from explorer.app.remote.settings import memory_limit
@@ -21,6 +24,7 @@ from explorer.work.processes.starting import start
 MOST_SHOWN = 8_192  # bytes of output of the network that are passed on
 MOST_WRITTEN = 50_000_000  # bytes of output of the network; one that writes more is ended
 ENDING = 0.3  # seconds from when its line is closed until a process that ends has ended
+MOST_TOLD = 2**30  # bytes of one answer
 CHECKED = 64  # characters; what is longer is no name of a thread that is told
 
 
@@ -54,6 +58,7 @@ class _Command:
         self._midway = False  # in a line that the network has begun
         self._code: int | None = None  # known once it is done
         self._threads: tuple[str, ...] = ()  # that it has left
+        self._broke: str | None = None  # the exception that nothing has caught, in brackets
 
     def run(self) -> int:
         try:
@@ -81,17 +86,21 @@ class _Command:
             ended = process.poll() is not None
             if self._started.connection.poll(0 if ended else TICK):
                 try:
-                    self._hear(*self._started.connection.recv())
+                    self._hear(*_plain(self._started.connection.recv_bytes(MOST_TOLD)))
                     continue
-                except (EOFError, OSError):
+                except (EOFError, ConnectionError):
                     ended = True
                     closed = self._lives_on()
+                except Exception:  # whatever bytes of somebody else's become
+                    return f"{who(self._names)} {GARBLED}{self._place()}"
             self._pass_on()
             if closed:
                 return f"{who(self._names)} {SILENT}{self._place()}"
             if ended:
                 with contextlib.suppress(subprocess.TimeoutExpired):
                     process.wait(GRACE)
+                if self._broke is not None:
+                    return f"Python has failed in the process of {who(self._names)}{self._broke}{self._last_place()}"
                 how = cause(process.poll() or 0, self._started.guard_killed, self._started.out_of_memory)
                 return f"{who(self._names)} {how}{self._last_place()}"
             if halted(self._started.working):
@@ -134,6 +143,8 @@ class _Command:
                 print(text, end="", file=sys.stderr, flush=True)
             case "done", (int(code), tuple(threads)):
                 self._code, self._threads = code, threads
+            case "broke", (str(error),):
+                self._broke = f" ({error})" if error else ""
 
     def _place(self) -> str:
         return here(self._started, self._note, self._names)
@@ -151,3 +162,14 @@ class _Command:
         if self._midway:
             print(file=sys.stderr)
         self._midway = False
+
+
+class _Plain(pickle.Unpickler):
+    """Reads texts, numbers and tuples of them: a command is told nothing else."""
+
+    def find_class(self, module_name: str, global_name: str, /) -> Never:
+        raise pickle.UnpicklingError(f"{module_name}.{global_name} is told by no command")
+
+
+def _plain(message: bytes) -> tuple[Any, ...]:
+    return tuple(_Plain(io.BytesIO(message)).load())

@@ -5,6 +5,8 @@ from __future__ import annotations
 import atexit
 import contextlib
 import io
+import os
+import pickle
 import sys
 import threading
 from importlib import import_module
@@ -56,6 +58,24 @@ def tell_ignored(noise: TextIO) -> None:
     threading.excepthook = lambda it: line(it.exc_type, it.exc_value, "in a thread")
 
 
+def tell_uncaught(connection: Connection[Any, Any]) -> None:
+    """End by a word to the parent where nothing in Python has caught an exception, instead of by a traceback.
+
+    The command catches all that it can know: a network may have taken from Python what that is done with.
+    """
+    leave, plain = os._exit, pickle.dumps(("broke", ""))
+
+    def broke(kind: type[BaseException], error: BaseException, trace: object) -> None:
+        try:
+            connection.send(("broke", " ".join(f"{kind.__name__}: {error}".split())[:LONGEST_LINE]))
+        except BaseException:
+            connection.send_bytes(plain)
+        finally:
+            leave(1)
+
+    sys.excepthook = broke
+
+
 def main(words: list[str]) -> None:
     """Run a command line and say how it ended; return when its threads may end by themselves."""
     end = born(words)
@@ -66,6 +86,7 @@ def main(words: list[str]) -> None:
     sys.stdout = Line(end.connection, "out", noise)
     sys.stderr = Line(end.connection, "err", noise)
     tell_ignored(noise)
+    tell_uncaught(end.connection)
     code = import_module(program).main(argv)
     end_fork(end.connection)
     sys.stdout = sys.stderr = noise

@@ -56,6 +56,7 @@ def cause(code: int, guard_killed: bool = False, out_of_memory: bool = True) -> 
 
 
 SILENT = "closed what it was asked through, and was ended"
+GARBLED = "wrote into what it was asked through, and was ended"
 HALTED = "stopped its own process by a signal, and was ended"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -19,6 +20,12 @@ TICK = 0.05  # seconds between two looks at who waits, and at the memory that it
 GRACE = 1.0  # seconds that it has to give way in
 OVER = 1.1  # times the limit of memory: at the limit itself its own requests begin to fail, which says more
 LAST_WORDS = 0.2  # seconds to say where it is, before it is ended
+# what would move the cursor of a terminal, clear it or name its window; colours go with it
+CONTROLS = re.compile(
+    r"(?:\x9b|\x1b\[)[0-?]*[ -/]*[@-~]|\x1b(?:\][^\x07\x1b]*(?:\x07|\x1b\\)?|.)?"
+    r"|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]"
+)
+FATAL = re.compile(r"^Fatal Python error: .*\n", re.MULTILINE)
 MOST_PRINTED = 65_536  # bytes of what it prints while it answers one request; the rest is counted
 
 
@@ -55,6 +62,7 @@ class Output:
         self._most = self._room = most
         self._left_out = 0
         self.total = 0  # bytes that it has printed
+        self._fatal = False  # Python has given up
         self._thread = threading.Thread(target=self._read, name="equiscope-output", daemon=True)
         self._thread.start()
 
@@ -69,7 +77,12 @@ class Output:
             data, self._kept = bytes(self._kept), bytearray()
             left_out = self._left_out if all_told else 0
             self._left_out -= left_out
-        text = data.decode("utf-8", "replace")
+        text = CONTROLS.sub("", data.decode("utf-8", "replace"))
+        if self._fatal:  # what follows is the state of the interpreter, over many lines
+            return ""
+        if said := FATAL.search(text):
+            self._fatal = True
+            return text[: said.end()]
         if left_out:
             text += f"\n… {left_out:,} more bytes of output are left out.\n"
         return text

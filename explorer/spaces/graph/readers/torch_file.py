@@ -118,8 +118,10 @@ def read_torch(path: Path) -> dict[str, NDArray[Any]]:
         with archive.open(pickled) as file:
             try:
                 reading = read_pickle(Bounded(file))
-            except Damaged:
-                raise Broken("the description of its tensors is damaged") from None
+            except Damaged:  # what it says is of opcodes
+                raise Broken(
+                    "what describes its tensors (data.pkl) breaks off or is none of the pickle format"
+                ) from None
         if reading.dangers or not reading.names.keys() <= _ALLOWED:
             raise Broken(UNSAFE, SAFE)
         return _arrays(_File(archive, folder, order), _mapping(reading.value))

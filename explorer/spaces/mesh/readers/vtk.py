@@ -90,6 +90,8 @@ def _cells(stream: _Stream, first: int, second: int, modern: bool) -> tuple[Inde
     if not modern:
         flat = stream.array(second, "int").astype(np.int64)
         counts, at = np.zeros(first, np.int64), 0
+        if first and not second:
+            raise Broken(f"it claims {first} cells and lists no corner")
         # rows alike are counted at once
         if first and second == first * (flat[0] + 1) and (flat[:: flat[0] + 1] == flat[0]).all():
             counts[:] = flat[0]

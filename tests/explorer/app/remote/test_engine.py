@@ -245,6 +245,11 @@ def test_a_network_does_not_judge_itself(tmp_path: Path) -> None:
         "from torch.utils._python_dispatch import TorchDispatchMode as M; M().__enter__(); return x",
         "os.environ.clear(); return x",
         "import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (3, 3)); return x",
+        "sys.setrecursionlimit(300); return x",
+        "TURNED.extend(os.open('/dev/null', 0) for _ in range(600)); return x",
+        "sys.setswitchinterval(1.0); return x",
+        "torch.set_flush_denormal(True); return x",
+        "torch.nn.modules.module.register_module_forward_hook(lambda *_: None); return x",
     ],
 )
 @pytest.mark.slow

@@ -77,6 +77,22 @@ class Mouse:
         )
 
 
+def move(
+    widget: QWidget,
+    at: QPoint | QPointF,
+    held: Qt.MouseButton = NONE,
+    keys: Qt.KeyboardModifier = PLAIN,
+) -> None:
+    """Move the mouse there at once, a button held or not.
+
+    Qt's own test function moves the pointer of the display, which answers when it has time.
+    """
+    here = QPointF(at)
+    widget.setAttribute(Qt.WidgetAttribute.WA_UnderMouse)
+    where = QPointF(widget.mapToGlobal(here))
+    QApplication.sendEvent(widget, QMouseEvent(QEvent.Type.MouseMove, here, where, NONE, held, keys))
+
+
 def double_click(widget: QWidget, at: QPoint | None = None) -> None:
     """Double-click as a hand does: Qt's own test function never lets go of the button, and Qt remembers that."""
     QTest.mouseDClick(widget, LEFT, pos=at or widget.rect().center())

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QWidget
 from shiboken6 import getCppPointer
 
 from explorer.square.frame import Frame, LayerInfo, Measure, Square
+from tests.widgets.parts.driving.mouse import move
 from tests.widgets.parts.frames.sample_frames import make_frame
 from widgets.base.view import View, Wish
 
@@ -103,7 +104,7 @@ def drag(widget: QWidget, start: QPointF, *stops: QPointF) -> None:
     left, none = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
     QTest.mousePress(widget, left, none, start.toPoint())
     for stop in stops:
-        QTest.mouseMove(widget, stop.toPoint())
+        move(widget, stop, left)
     QTest.mouseRelease(widget, left, none, stops[-1].toPoint())
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QSettings
+from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
 import main
@@ -44,6 +45,17 @@ def open_window(qtbot: QtBot, tmp_path: Path, start: Callable[[], LocalEngine]) 
     for window in windows:
         window.close()
         window.deleteLater()
+
+
+def activate(qtbot: QtBot, window: QWidget) -> None:
+    """Give a window the keyboard, and wait until it has it: the late end of another one may take it away again."""
+
+    def active() -> bool:
+        if not window.isActiveWindow():
+            window.activateWindow()
+        return window.isActiveWindow()
+
+    qtbot.waitUntil(active, timeout=LONGEST_MS)
 
 
 def settle(qtbot: QtBot, window: MainWindow, measured: bool = False) -> None:

@@ -6,9 +6,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from PySide6.QtCore import QEvent, QPointF, Qt
-from PySide6.QtGui import QMouseEvent
-from PySide6.QtWidgets import QApplication, QWidget
 
 from explorer.declare.elements import Step
 from explorer.spaces.sequence.drawing.values import TimePart
@@ -110,13 +107,6 @@ def dna_part(steps: int = 120) -> TimePart:
         steps, None, names, "step", x, gx, np.arange(steps, dtype=float)[::-1].copy(), gates["lstm.hidden"],
         after["lstm.hidden"], expected, expected - after["lstm.hidden"], gates, after, np.ones(steps, bool),
     )  # fmt: skip
-
-
-def hover(widget: QWidget, at: QPointF) -> None:
-    """Move the mouse there at once, without the pointer of the display."""
-    none, keys = Qt.MouseButton.NoButton, Qt.KeyboardModifier.NoModifier
-    where = QPointF(widget.mapToGlobal(at))
-    QApplication.sendEvent(widget, QMouseEvent(QEvent.Type.MouseMove, at, where, none, none, keys))
 
 
 def time_frame(*parts: TimePart, steps: tuple[Step, ...] = (), layer: str = "lstm.hidden", **state: Any) -> Frame:

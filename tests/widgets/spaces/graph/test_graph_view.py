@@ -18,7 +18,7 @@ from PySide6.QtWidgets import QApplication
 from explorer.declare.elements import Step
 from explorer.spaces.graph.drawing.values import GraphPart, Structure
 from explorer.square.frame import Frame
-from tests.widgets.parts.driving.mouse import double_click
+from tests.widgets.parts.driving.mouse import double_click, move
 from tests.widgets.parts.driving.view_driving import gather, objects, odd_frames, opened
 from tests.widgets.parts.frames.graph_parts import both_ways, graph_frame, karate_part, make_part
 from tests.widgets.parts.frames.sample_frames import make_frame
@@ -63,7 +63,7 @@ def drag(view: GraphView, start: QPointF, *stops: QPointF, keys: Any = PLAIN, bu
     c = view.canvas
     QTest.mousePress(c, button, keys, start.toPoint())
     for stop in stops:
-        QTest.mouseMove(c, stop.toPoint())
+        move(c, stop.toPoint(), button, keys)
     QTest.mouseRelease(c, button, keys, stops[-1].toPoint())
 
 
@@ -202,7 +202,7 @@ def test_odd_graphs_are_painted(qtbot: Any, name: str) -> None:
     view.choose(labels="name", hulls="community", size="degree")
     for node in range(min(2, part.structure.nodes)):
         give(qtbot, view, graph_frame(part, channel=0, node=node))
-        QTest.mouseMove(view.canvas, at(view, node).toPoint())
+        move(view.canvas, at(view, node).toPoint())
     assert not view.canvas.grab().isNull()
 
 
@@ -362,7 +362,7 @@ def test_the_cursor_reads_out(qtbot: Any) -> None:
     view = shown(qtbot, graph_frame(part, channel=0))
     said: list[str] = []
     view.hovered.connect(said.append)
-    QTest.mouseMove(view.canvas, at(view, 16).toPoint())
+    move(view.canvas, at(view, 16).toPoint())
     qtbot.waitUntil(lambda: bool(said) and "member 16" in said[-1])
     assert f"number {part.order[16]} in ρ(g)x" in said[-1] and "degree 2" in said[-1] and "class 0" in said[-1]
     value = next(w for w in said[-1].split(" · ") if w.startswith("F(x) ")).removeprefix("F(x) ").replace("−", "-")

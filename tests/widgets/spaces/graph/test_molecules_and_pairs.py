@@ -11,6 +11,7 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtTest import QTest
 
 from explorer.spaces.graph.drawing.values import GraphPart, Structure
+from tests.widgets.parts.driving.mouse import move
 from tests.widgets.parts.frames.graph_parts import graph_frame, karate_part, make_part
 from tests.widgets.spaces.graph.test_graph_view import at, in_light, shown
 from widgets.base.look import theme
@@ -107,7 +108,7 @@ def test_the_cursor_tells_a_pair_and_a_click_selects_it(qtbot: Any) -> None:
         spot = QPointF(*(start + share * (end - start)))
         found = view.canvas.under(spot)
         if found is not None and found[0] == "edge" and view.canvas.lines.start[found[1]] == 16:
-            QTest.mouseMove(view.canvas, spot.toPoint())
+            move(view.canvas, spot.toPoint())
             QTest.mouseClick(view.canvas, Qt.MouseButton.LeftButton, pos=spot.toPoint())
             break
     assert told and told[-1].startswith("pair 16 → 24")

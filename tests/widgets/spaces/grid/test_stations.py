@@ -11,6 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from explorer.spaces.grid.drawing.stations import Station, StationsPart
 from explorer.square.frame import Frame
+from tests.widgets.parts.driving.mouse import move
 from tests.widgets.parts.frames.sample_frames import make_frame
 from widgets.base.look import theme
 from widgets.spaces.grid.views.stations import VIEW, StationsView
@@ -85,7 +86,7 @@ def test_the_value_under_the_mouse_is_told(view: StationsView, qtbot: QtBot) -> 
             round(box.left() + (place[1] + 0.5) * box.width() / 6),
             round(box.top() + (place[0] + 0.5) * box.height() / 6),
         )
-        qtbot.mouseMove(view.board, at)
+        move(view.board, at)
         name = made.stations[tile % 4 - 1].title + (", of ρ(g) x" if tile > 4 else "")
         wanted = f"{name}, row {place[0]}, {place[1]}: "
         qtbot.waitUntil(lambda w=wanted: bool(heard) and heard[-1].startswith(w))

@@ -18,7 +18,7 @@ from PySide6.QtGui import QImage, QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from tests.widgets.parts.driving.mouse import double_click
+from tests.widgets.parts.driving.mouse import double_click, move
 from tests.widgets.parts.frames.sample_meshes import make_frames, make_looks, make_sphere, make_torus
 from widgets.base.look import theme
 from widgets.spaces.mesh.drawing import camera, glyphs
@@ -73,7 +73,7 @@ def inside(canvas: MeshCanvas, pixels: np.ndarray, panel: int) -> np.ndarray:
 def drag(canvas: MeshCanvas, start: QPoint, *stops: QPoint, keys: Any = PLAIN, button: Any = LEFT) -> None:
     QTest.mousePress(canvas, button, keys, start)
     for stop in stops:
-        QTest.mouseMove(canvas, stop)
+        move(canvas, stop, button, keys)
     QTest.mouseRelease(canvas, button, keys, stops[-1])
 
 
@@ -374,12 +374,12 @@ def test_the_vertex_under_the_cursor_is_told_once(qtbot: Any) -> None:
     v = int(facing(canvas, look, 0.9)[0])
     spot = canvas.vertex_at(v, 1).toPoint()
     for step in (QPoint(), QPoint(1, 0), QPoint(0, 1)):
-        QTest.mouseMove(canvas, spot + step)
+        move(canvas, spot + step)
     assert told == [(1, v)]
     ringed = painted(canvas)
     for panel in range(2):
         assert np.abs(inside(canvas, ringed, panel) - inside(canvas, plain, panel)).max() > 60, "no ring in both"
-    QTest.mouseMove(canvas, QPoint(1, 1))
+    move(canvas, QPoint(1, 1))
     assert told[-1] == (-1, -1) and canvas.hot is None
 
 

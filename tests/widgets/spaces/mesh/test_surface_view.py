@@ -18,6 +18,7 @@ from scipy.spatial.transform import Rotation
 from explorer.declare.elements import chain_text
 from explorer.spaces.mesh.drawing.values import MeshPart
 from explorer.square.frame import Frame
+from tests.widgets.parts.driving.mouse import move
 from tests.widgets.parts.driving.view_driving import gather, objects, odd_frames, opened
 from tests.widgets.parts.frames.fake_engine import FakeEngine
 from tests.widgets.parts.frames.mesh_frames import mesh_frame
@@ -63,7 +64,7 @@ def in_front(view: SurfaceView, panel: int = 0, least: float = 0.8) -> np.ndarra
 
 def click(view: SurfaceView, vertex: int, panel: int = 0, keys: Any = PLAIN) -> None:
     spot = view.canvas.vertex_at(vertex, panel).toPoint()
-    QTest.mouseMove(view.canvas, spot)
+    move(view.canvas, spot)
     QTest.mouseClick(view.canvas, LEFT, keys, spot)
 
 
@@ -316,7 +317,7 @@ def test_alt_and_a_drag_turn_the_mesh_and_each_drag_is_one_entry(view: SurfaceVi
     for _ in range(2):
         QTest.mousePress(view.canvas, LEFT, ALT, middle)
         for k in range(1, 5):
-            QTest.mouseMove(view.canvas, middle + QPoint(10 * k, 0))
+            move(view.canvas, middle + QPoint(10 * k, 0), LEFT, ALT)
             view.show_frame(mesh_frame())  # an answer to an earlier state takes nothing back
         QTest.mouseRelease(view.canvas, LEFT, ALT, middle + QPoint(40, 0))
         step = controller.state.step("rotate3d")
@@ -358,7 +359,7 @@ def test_a_renumbered_mesh_has_the_same_vertex_selected_on_both_sides(view: Surf
             (view.canvas.vertex_at(own, 0) + view.canvas.cells()[panel].topLeft()
              - view.canvas.cells()[0].topLeft()).toTuple(), atol=1e-6,
         )  # fmt: skip
-    QTest.mouseMove(view.canvas, view.canvas.vertex_at(there, 1).toPoint())
+    move(view.canvas, view.canvas.vertex_at(there, 1).toPoint())
     assert view.canvas.hot == (1, there) and view.canvas.number_in(0, there, 1) == own
     wheel(view, view.canvas.vertex_at(there, 1), 2, CTRL)
     assert wishes[-1].step == ("gauge", (30.0, float(there))), "after the permutation the vertex has the other number"
@@ -371,9 +372,9 @@ def test_the_vertex_under_the_mouse_is_told_and_followed(view: SurfaceView) -> N
     vertex = int(in_front(view, least=0.9)[2])
     words: list[str] = []
     view.hovered.connect(words.append)
-    QTest.mouseMove(view.canvas, view.canvas.vertex_at(vertex).toPoint())
+    move(view.canvas, view.canvas.vertex_at(vertex).toPoint())
     assert heard == [vertex] and words[-1].startswith(f"vertex {vertex} at")
-    QTest.mouseMove(view.canvas, QPoint(18, 60))
+    move(view.canvas, QPoint(18, 60))
     assert heard[-1] is None and words[-1] == ""
     view.canvas.setAttribute(Qt.WidgetAttribute.WA_UnderMouse, False)
     view.pointer.moved.emit(11)

@@ -13,6 +13,7 @@ from PySide6.QtTest import QTest
 
 from explorer.declare.elements import parse_chain
 from explorer.spaces.points.elements.isometry import rotation
+from tests.widgets.parts.driving.mouse import move
 from tests.widgets.parts.driving.view_driving import gather, odd_frames, opened
 from tests.widgets.parts.frames.points_frames import MOVING, TURN, give, points_frame
 from widgets.base.look import theme
@@ -215,7 +216,7 @@ def test_a_click_selects_the_atom_whatever_is_hit_of_it(view: PointsView, qtbot:
     give(view, points_frame())
     wishes = gather(view)
     spot = view.canvas.vertex_at(2).toPoint() + QPoint(3, 3)  # beside the middle of the oxygen's ball
-    QTest.mouseMove(view.canvas, spot)
+    move(view.canvas, spot)
     QTest.mouseClick(view.canvas, LEFT, Qt.KeyboardModifier.NoModifier, spot)
     assert wishes and wishes[-1] == Wish({"node": 2})
     give(view, points_frame(node=2))
@@ -230,7 +231,7 @@ def test_alt_and_a_drag_turn_the_points(view: PointsView) -> None:
     start = view.canvas.cells()[0].center().toPoint()
     QTest.mousePress(view.canvas, LEFT, ALT, start)
     for step in (10, 30):
-        QTest.mouseMove(view.canvas, start + QPoint(step, 0))
+        move(view.canvas, start + QPoint(step, 0), LEFT, ALT)
     QTest.mouseRelease(view.canvas, LEFT, ALT, start + QPoint(30, 0))
     steps = [wish.step for wish in wishes if wish.step]
     assert steps and all(step[0] == "rotation" for step in steps)

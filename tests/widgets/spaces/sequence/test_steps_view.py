@@ -24,9 +24,9 @@ from explorer.declare.telling.equations import (
     weighed,
 )
 from explorer.square.drawing.equation_values import Working
-from tests.widgets.parts.driving.mouse import Mouse
+from tests.widgets.parts.driving.mouse import Mouse, move
 from tests.widgets.parts.driving.view_driving import gather, objects, odd_frames, opened
-from tests.widgets.parts.frames.time_parts import hover, lstm, shift_part, sigmoid, time_frame, token_part
+from tests.widgets.parts.frames.time_parts import lstm, shift_part, sigmoid, time_frame, token_part
 from widgets.base.look import theme
 from widgets.base.pointer import Pointers
 from widgets.base.text.words import figure
@@ -138,7 +138,7 @@ def test_hovering_in_the_timeline_changes_the_numbers_and_asks_for_nothing(qtbot
     slot = timeline.canvas.slots[-1]
     box = timeline.canvas.area(slot)
     box.setWidth(box.width() * 0.6)
-    hover(timeline.canvas.viewport(), box.center())
+    move(timeline.canvas.viewport(), box.center())
     assert steps.canvas.text("lstm.cell") != seen and not wishes
     step = steps.step()
     assert f"step {step}" in steps.where.text() and step != part.steps // 2

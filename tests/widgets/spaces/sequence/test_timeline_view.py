@@ -14,10 +14,11 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from explorer.declare.elements import Step
+from tests.widgets.parts.driving.mouse import move
 from tests.widgets.parts.driving.plot_mouse import PlotMouse
 from tests.widgets.parts.driving.view_driving import click, gather, objects, odd_frames, opened
 from tests.widgets.parts.frames.sample_frames import make_frame
-from tests.widgets.parts.frames.time_parts import dna_part, hover, shift_part, time_frame, token_part
+from tests.widgets.parts.frames.time_parts import dna_part, shift_part, time_frame, token_part
 from widgets.base.look import theme
 from widgets.figures.export import export_view
 from widgets.figures.numbers import export_numbers
@@ -142,7 +143,7 @@ def test_the_read_out_has_every_value_at_the_step(view):
     canvas = view.canvas
     box = canvas.area(canvas.slot("before/0/lstm.hidden"))
     at = QPointF(canvas.axis.x_of(40.5), box.top() + box.height() * 3.5 / 32)
-    hover(canvas.viewport(), at)
+    move(canvas.viewport(), at)
     text = said[-1]
     assert text.startswith("step 40") and "hidden unit 3" in text
     value = f"{part.values[40, 3]:.3g}".replace("-", "−")
@@ -159,7 +160,7 @@ def test_the_cursor_is_in_all_rows_at_the_matched_step(view):
     view.pointer.moved.connect(heard.append)
     plain = canvas.grab().toImage()
     at = point(view, "before/0/lstm.cell", 30)
-    hover(canvas.viewport(), at)
+    move(canvas.viewport(), at)
     assert heard[-1] == 30
     marked = canvas.grab().toImage()
     for key, step in (("before/x", 30), ("before/0/lstm.input_gate", 30), ("after/x", 80), ("difference/0", 80)):
@@ -381,7 +382,7 @@ def test_sequences_of_a_few_steps(view, steps):
     give(view, part, steps=MOVED, node=0)
     view.grab()
     wheel(view, QPointF(500, 100), 3)
-    hover(view.canvas.viewport(), point(view, "before/x", 0))
+    move(view.canvas.viewport(), point(view, "before/x", 0))
     view.grab()
     assert view.canvas.hot == ("before", 0)
 
@@ -393,7 +394,7 @@ def test_gaps_and_odd_numbers_are_survived(view):
     values = np.full_like(part.values, np.nan)
     give(view, replace(part, x=x, values=values, difference=None, gradient=np.zeros(50)), steps=MOVED, node=49)
     view.grab()
-    hover(view.canvas.viewport(), point(view, "before/x", 12))
+    move(view.canvas.viewport(), point(view, "before/x", 12))
     assert "not a number" in step_text(view.canvas.shown, "before", 12)
 
 

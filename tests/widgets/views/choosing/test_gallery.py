@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QApplication
 from explorer.state.catalogue import Catalogue, SampleInfo
 from explorer.state.state import State
 from tests.widgets.parts.driving.view_driving import click, gather, objects, odd_frames, opened
+from tests.widgets.parts.driving.windows import activate
 from tests.widgets.parts.frames.sample_catalogue import make_catalogue, make_info
 from tests.widgets.parts.frames.sample_frames import make_frame
 from widgets.base.settings import open_settings
@@ -380,8 +381,7 @@ def test_a_long_name_of_a_kind_of_data_is_written_smaller_not_cut(qtbot):
 
 
 def test_tab_goes_from_above_to_below(qtbot, view):
-    view.activateWindow()
-    qtbot.waitUntil(view.isActiveWindow)
+    activate(qtbot, view)
     at = view.tabs
     for wanted in (view.search, *view.filters.controls, view.models):
         at.setFocus()

@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 from explorer.state.lessons.tasks import read_tasks
 from explorer.state.session import load_session, save_session
 from explorer.state.state import State
-from tests.widgets.parts.driving.windows import Open, settle
+from tests.widgets.parts.driving.windows import Open, activate, settle
 from widgets.base import motion
 from widgets.views.charts.errors import ErrorsView
 from widgets.window.lessons.course import LESSONS
@@ -95,8 +95,7 @@ def test_undo_takes_no_tick_away(qtbot: QtBot, open_window: Open) -> None:
     front = window.panes.front()
     assert front is not None
     front.setFocus()
-    window.activateWindow()
-    qtbot.waitUntil(window.isActiveWindow)
+    activate(qtbot, window)
     qtbot.keyClick(front, Qt.Key.Key_BracketLeft)
     qtbot.keyClick(front, Qt.Key.Key_F)
     ticked(qtbot, guide, False, True, False)

@@ -19,7 +19,7 @@ from explorer.app.answering.engine import LocalEngine
 from explorer.declare.registry import PLUGINS
 from explorer.state.session import Session
 from explorer.state.state import State
-from tests.widgets.parts.driving.windows import Open, settle
+from tests.widgets.parts.driving.windows import Open, activate, settle
 from widgets.base.text.paragraphs import paragraphs
 from widgets.charts.axis.axes import NameAxis
 from widgets.views.charts.errors import ErrorsView
@@ -109,8 +109,7 @@ def test_escape_leads_back_from_any_panel(panel: str, qtbot: QtBot, open_window:
 def test_f1_has_a_paragraph_and_a_picture(qtbot: QtBot, open_window: Open) -> None:
     window = open_window(State("d4-cnn", sample="digit-3"))
     window.show_view("errors")
-    window.activateWindow()
-    qtbot.waitUntil(window.isActiveWindow)
+    activate(qtbot, window)
     qtbot.keyClick(window.focusWidget() or window, Qt.Key.Key_F1)
     pages = window.findChildren(QDialog)
     page = next(p for p in pages if p.windowTitle() == "Help: Error per layer").findChild(QTextBrowser)
@@ -130,8 +129,7 @@ def test_every_panel_has_a_paragraph_of_its_own() -> None:
 
 
 def copied(qtbot: QtBot, window: MainWindow) -> list[str]:
-    window.activateWindow()
-    qtbot.waitUntil(window.isActiveWindow)
+    activate(qtbot, window)
     QGuiApplication.clipboard().clear()
     qtbot.keyClick(window.focusWidget() or window, Qt.Key.Key_C, CONTROL | SHIFT)
     qtbot.waitUntil(lambda: bool(QApplication.clipboard().text()))

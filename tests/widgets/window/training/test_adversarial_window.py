@@ -21,6 +21,8 @@ from widgets.window.training.page import TrainPage
 from widgets.window.training.run import Run
 
 Opened = tuple[MainWindow, TrainPage]
+START_MS = 3 * LONGEST_MS  # of a process that imports torch, beside others
+pytestmark = pytest.mark.timeout(600)
 
 
 @pytest.fixture
@@ -43,7 +45,7 @@ def click(qtbot: QtBot, button: Any) -> None:
 def begun(qtbot: QtBot, page: TrainPage) -> Run:
     click(qtbot, page.go)
     run = page.runs[-1]
-    qtbot.waitUntil(lambda: run.told.step >= 3, timeout=LONGEST_MS)
+    qtbot.waitUntil(lambda: run.told.step >= 3, timeout=START_MS)
     return run
 
 
@@ -83,7 +85,8 @@ def test_the_half_that_is_chosen_learns_alone(qtbot: QtBot, train: Callable[[Sta
     before = stood(qtbot, page, run)
     for name, half in ((D_ALONE, "discriminator"), (G_ALONE, "generator")):
         choose(qtbot, page, name)
-        assert run.told.loss == name
+        # what the process had sent before it was asked may come after the choice
+        qtbot.waitUntil(lambda wanted=name: run.told.loss == wanted, timeout=LONGEST_MS)
         step = run.told.step
         click(qtbot, page.play)
         qtbot.waitUntil(lambda at=step: run.told.step > at + 5, timeout=LONGEST_MS)
@@ -94,7 +97,6 @@ def test_the_half_that_is_chosen_learns_alone(qtbot: QtBot, train: Callable[[Sta
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(400)
 def test_samples_change_while_the_network_learns(qtbot: QtBot, train: Callable[[State], Opened]) -> None:
     window, page = train(State("dcgan", device="cpu"))
     view = window.panes.named("samples")

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QDialog, QTextBrowser
 from pytestqt.qtbot import QtBot
 
 from explorer.state.state import State
-from tests.widgets.parts.driving.windows import Open, settle
+from tests.widgets.parts.driving.windows import Open, activate, settle
 from widgets.base.controls.measure_table import ROWS
 from widgets.base.text import glossary
 from widgets.base.text.glossary import meaning, say, words_in
@@ -84,8 +84,7 @@ def test_the_switch_writes_plain_words_and_is_kept(qtbot: QtBot, open_window: Op
 
 def test_f1_is_about_the_panel_with_the_focus(qtbot: QtBot, open_window: Open) -> None:
     window = open_window(State(model="d4-cnn", sample="digit-3"))
-    window.activateWindow()
-    qtbot.waitUntil(window.isActiveWindow)
+    activate(qtbot, window)
     window.show_view("errors")
     errors = window.panes.named("errors")
     assert errors is not None

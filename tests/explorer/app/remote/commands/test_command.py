@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import select
@@ -105,6 +106,15 @@ def test_what_python_ignores_is_a_line(capsys: pytest.CaptureFixture[str], tmp_p
             "Net in net.py has replaced explorer",
         ),
         ("torch.linalg.vector_norm = lambda *a, **k: x[0, 0, 0, 0]; return x", "has replaced torch.linalg.vector_norm"),
+        ("import builtins; builtins.len = lambda *_: 0; return x", "Net in net.py has replaced builtins.len"),
+        ("sys.modules.clear(); return x", "Net in net.py has replaced the module "),
+        ("import numpy; numpy.asarray = lambda *a: 0.0; return x", "Net in net.py has replaced numpy.asarray"),
+        (
+            "for fd in range(3, 64):\n            try: os.set_blocking(fd, False); os.write(fd, b'\\0\\0\\0\\5junk!')\n"
+            "            except OSError: pass\n        return x",
+            "Net in net.py wrote into what it was asked through, and was ended",
+        ),
+        ("raise ValueError('y' * 10 ** 8)", "layer trap raised ValueError: yyy"),
         ("raise ValueError('a\\0b')", f"layer trap raised ValueError: a?b (net.py, line {LINE})"),
         ("os.close(2); raise ValueError('closed')", f"layer trap raised ValueError: closed (net.py, line {LINE})"),
         ("thread", "Net in net.py did not end: it left a thread running (Thread-"),
@@ -112,6 +122,48 @@ def test_what_python_ignores_is_a_line(capsys: pytest.CaptureFixture[str], tmp_p
 )
 def test_it_ends_in_one_sentence(capsys: pytest.CaptureFixture[str], tmp_path: Path, how: str, told: str) -> None:
     refused(check(capsys, tmp_path, how, "--json"), told)
+
+
+def sleeping() -> list[int]:
+    """Return the processes that a network has started and that are there still."""
+    found = []
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(OSError):
+            if Path("/proc", name, "cmdline").read_bytes() == SLEEP:
+                found.append(int(name))
+    return found
+
+
+SECONDS = 40_000 + os.getpid() % 10_000  # of a sleep that nobody else sleeps
+SLEEP = f"sleep\0{SECONDS}\0".encode()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere nobody inherits what has lost its parent")
+@pytest.mark.parametrize("then", ["return x", "os._exit(7)"])
+def test_a_daemon_of_a_network_ends_with_it(capsys: pytest.CaptureFixture[str], tmp_path: Path, then: str) -> None:
+    words = f"['sleep', '{SECONDS}']"
+    session = f"import subprocess; subprocess.Popen({words}, start_new_session=True)"
+    daemon = f"if os.fork() == 0: os.setsid(); os.fork() and os._exit(0); os.execvp('sleep', {words})"
+    told = check(capsys, tmp_path, f"{session}\n        {daemon}\n        time.sleep(0.2); {then}")
+    assert told.code == (0 if then == "return x" else 2), told.err
+    assert sleeping() == []
+
+
+@pytest.mark.slow
+def test_what_it_prints_does_nothing_to_the_terminal(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    told = check(capsys, tmp_path, r"print('\x1b]0;title\x07\x1b[31mred\x1b[2J\x9b2J'); return x")
+    assert told.code == 0 and set(told.err.split()) == {"red"}
+
+
+@pytest.mark.slow
+def test_a_fatal_error_of_python_is_a_line(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    told = check(capsys, tmp_path, "ctypes.pythonapi.Py_FatalError(b'no more')")
+    assert told.code == 2
+    assert [line[:30] for line in told.err.splitlines()] == [
+        "Fatal Python error: no more",
+        "equiscope: Net in net.py was a",
+    ]
 
 
 @pytest.mark.slow
