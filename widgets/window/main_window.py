@@ -129,12 +129,23 @@ class MainWindow(Shell):
         if not (isinstance(geometry, QByteArray) and self.restoreGeometry(geometry)):
             screen = QGuiApplication.primaryScreen()
             self.resize(SIZE.boundedTo(screen.availableSize()) if screen is not None else SIZE)
+        self.on_screen.connect(lambda: QTimer.singleShot(0, self, self.fit_screen))
         self.docks.reset()
         layout = self.settings.value("layout")
         if isinstance(layout, QByteArray):
             self.docks.restore(bytes(layout.data()))
         if told := trouble(self.settings):
             self.on_screen.connect(lambda: self.say("warning", told))
+
+    def fit_screen(self) -> None:
+        """Keep the whole window on the screen: what is put round it was not known when it was made."""
+        if (screen := self.screen()) is None or self.isMaximized() or self.isFullScreen():
+            return
+        frame, room = self.frameGeometry(), screen.availableGeometry()
+        around = frame.size() - self.size()
+        if frame.width() > room.width() or frame.height() > room.height():
+            self.resize(self.size().boundedTo(room.size() - around))
+            self.move(room.topLeft())
 
     def begin_moved(self) -> None:
         """Begin with an element that shows something, where the program was started without one."""
@@ -248,7 +259,7 @@ class MainWindow(Shell):
 
     def open_palette(self) -> None:
         self.layer_menu.refill(self.menus.menus["Layer"])
-        self.palette_box.open(list(actions_of(list(self.menus.menus.values()))))
+        self.palette_box.open(lambda: actions_of(list(self.menus.menus.values())))
 
     def show_keys(self) -> None:
         every = actions_of(list(self.menus.menus.values()), usable=False)

@@ -252,7 +252,8 @@ def _window(args: argparse.Namespace, doors: Doors) -> int:
             parse_saliency(args.saliency)
         state = _state(args, doors, **more, truncate=args.truncate, saliency=args.saliency)
     width, x, height = args.size.partition("x")
-    if not (x and width.isdigit() and height.isdigit() and 200 <= int(width) <= 8192 and 200 <= int(height) <= 8192):
+    whole = bool(x) and width.isdigit() and height.isdigit()
+    if args.size and not (whole and 200 <= int(width) <= 8192 and 200 <= int(height) <= 8192):
         raise BadInput(f"--size {args.size!r} is not WIDTHxHEIGHT in pixels")
     for name in filter(None, (args.model, *args.compare.split(","))):
         _believable(name, args, doors)

@@ -1,0 +1,120 @@
+"""A newcomer's third tour of the whole window, with keys and mouse: what was wrong, and has to stay right."""
+
+from __future__ import annotations
+
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QColor
+from pytestqt.qtbot import QtBot
+
+from explorer.declare.elements import chain_text
+from explorer.state.state import State
+from tests.widgets.parts.driving.windows import Open, settle
+from widgets.base.look import theme
+from widgets.window.main_window import MainWindow
+
+CTRL_SHIFT = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
+
+
+def _press(
+    qtbot: QtBot, window: MainWindow, key: Qt.Key, modifiers: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier
+) -> None:
+    qtbot.keyClick(window.focusWidget() or window, key, modifiers)
+
+
+def _palette(qtbot: QtBot, window: MainWindow, text: str) -> list[str]:
+    """Open the palette by its keys, type, and return the paths of what it shows."""
+    window.activateWindow()
+    qtbot.waitUntil(window.isActiveWindow, timeout=10_000)
+    _press(qtbot, window, Qt.Key.Key_P, CTRL_SHIFT)
+    assert window.palette_box.isVisible()
+    qtbot.keyClicks(window.palette_box.line, text)
+    return window.palette_box.shown()
+
+
+def test_half_a_turn_has_one_name(qtbot: QtBot, open_window: Open) -> None:
+    window = open_window(State())
+    for _ in range(2):
+        _press(qtbot, window, Qt.Key.Key_BracketLeft)
+        settle(qtbot, window)
+    assert chain_text(window.controller.state.steps) == "rotate:180"
+    assert "rotate:180" in window.windowTitle()
+    for _ in range(4):  # the other way round to the same place
+        _press(qtbot, window, Qt.Key.Key_BracketRight)
+        settle(qtbot, window)
+    assert chain_text(window.controller.state.steps) == "rotate:180"
+
+
+def test_the_palette_outlives_menus_that_are_filled_anew(qtbot: QtBot, open_window: Open) -> None:
+    window = open_window(State())
+    _palette(qtbot, window, "")
+    assert window.controller.catalogue is not None
+    window.menus.show_catalogue(window.controller.catalogue)  # as when more is found while it is open
+    qtbot.keyClicks(window.palette_box.line, "planted a stride")
+    assert window.palette_box.shown()[0] == "Model › Images › G3 › Planted fault: a stride  (G3)"
+    window.menus.show_catalogue(window.controller.catalogue)
+    qtbot.keyClick(window.palette_box.line, Qt.Key.Key_Return)
+    settle(qtbot, window)
+    assert window.controller.state.model == "fault-stride" and not window.infobar.isVisible()
+
+
+def test_the_palette_shows_where_an_action_is_and_says_that_nothing_fits(qtbot: QtBot, open_window: Open) -> None:
+    window = open_window(State())
+    window.resize(1024, 700)
+    box = window.palette_box
+    assert "Model › Compare with › L4 › Deep convolutional GAN of faces (DCGAN)  (L4)" in _palette(
+        qtbot, window, "compare gan"
+    )
+    places = [path.rpartition(" › ")[0] for path in box.shown() if path.startswith("Model")]
+    assert max(map(box.list.fontMetrics().horizontalAdvance, places)) + 12 <= box.list.columnWidth(1)
+    # grey cannot be read on the colour of the chosen row
+    first, second = box.list.topLevelItem(0), box.list.topLevelItem(1)
+    grey = QColor(theme.current().muted)
+    assert first.data(1, Qt.ItemDataRole.ForegroundRole) is None
+    assert second.foreground(1).color() == grey
+    qtbot.keyClick(box.line, Qt.Key.Key_Down)
+    assert first.foreground(1).color() == grey and second.data(1, Qt.ItemDataRole.ForegroundRole) is None
+    qtbot.keyClicks(box.line, "zzzz")
+    assert not box.shown() and "zzzz" in box.nothing.text() and box.nothing.isVisible()
+    qtbot.keyClick(box.line, Qt.Key.Key_Escape)
+
+
+def test_the_name_of_a_layer_is_whole_where_there_is_room(qtbot: QtBot, open_window: Open) -> None:
+    window = open_window(State(model="schnet", layer="embedding.table"))
+    title = window.panes.named("inspector").table.title
+    qtbot.waitUntil(lambda: title.toolTip() == "embedding.table", timeout=10_000)
+    assert title.text() == "embedding.table"
+
+
+def test_panels_below_get_their_height_back_when_messages_go(qtbot: QtBot, open_window: Open) -> None:
+    window = open_window(State())
+    window.resize(1024, 660)
+    settle(qtbot, window, measured=True)
+    dock = window.docks.docks["errors"]
+    qtbot.waitUntil(lambda: dock.height() > 190, timeout=10_000)
+    high = dock.height()
+    window.greeting.show_again()
+    window.say("warning", "One.\nTwo.\nThree.\nFour.")
+    qtbot.waitUntil(lambda: dock.height() < high, timeout=10_000)
+    qtbot.mouseClick(window.greeting_card.close_button, Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(window.infobar.close_button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: dock.height() == high, timeout=10_000)
+
+
+def test_a_person_s_own_height_of_the_panels_below_is_kept(qtbot: QtBot, open_window: Open) -> None:
+    window = open_window(State())
+    dock = window.docks.docks["errors"]
+    window.resizeDocks([dock], [150], Qt.Orientation.Vertical)
+    qtbot.waitUntil(lambda: dock.height() < 160, timeout=10_000)
+    chosen = dock.height()
+    window.say("info", "A message that fits.")
+    window.infobar.hide()
+    settle(qtbot, window, measured=True)
+    assert dock.height() == chosen
+
+
+def test_every_kind_of_data_fits_into_a_window_of_a_thousand_pixels(qtbot: QtBot, open_window: Open) -> None:
+    window = open_window(State(model="o-cnn"))
+    window.show_view("slices")
+    settle(qtbot, window, measured=True)
+    assert window.minimumSizeHint().width() <= 1000
