@@ -601,6 +601,11 @@ def test_scores() -> None:
     assert best("rl") == names[2]
     assert best("90 rot") == names[3]
     assert score("xyz", names[0]) is None and score("", names[0]) is not None
+    # letters that happen to occur one after the other are no name
+    for name in ("Graphs › Graph convolution, attention", "Points and molecules › LieTransformer: attention (E4)"):
+        assert score("animation", f"Model › {name}") is None
+    assert score("animation", "File › Export orbit as GIF/MP4", "Make an animation of the orbit") is not None
+    assert (score("orbit", "Edit › Undo", "Back along the orbit") or 0.0) < (score("orbit", "Run › Play orbit") or 0.0)
 
 
 # ---- files

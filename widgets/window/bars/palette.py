@@ -14,20 +14,25 @@ from widgets.base.look import theme
 WIDTH, ROWS = 640, 12
 ROOM = 40  # pixels round the text of a column
 PLACE = 340  # pixels at most of the menus in which an action is found; the rest is in the tool tip
+# points for each letter of what is found here and there: the initials of words; of longer ones also whole pieces, fewer
+# are letters that happen to occur
+INITIALS, SHORT, PIECES = 0.59, 4, 0.8
+TOLD = -4.0  # points where only the sentence about an action has a word
 FILE, CHOICE = 6.0, 0.5  # what a name of a file, and one of several choices, lies behind an action
 
 
-def score(query: str, text: str) -> float | None:
+def score(query: str, text: str, tip: str = "") -> float | None:
     """Return how well `query` fits `text`, or None when its letters do not occur there in this order.
 
-    Every word of the query must be found. Letters in a row count, and so does the start of a word: "ro 9"
+    Every word of the query must be found; those of the `tip`, which says more, count least, and whole. Letters in a row count, and so does the start of a word: "ro 9"
     finds "Transform › Rotate by 90°" before "Turn round".
     """
     total = 0.0
     for word in query.lower().split():
         found = _best(word, text.lower())
         if found is None:
-            return None
+            told = f"{text} {tip}".lower()
+            return TOLD - 0.01 * len(text) if all(one in told for one in query.lower().split()) else None
         total += found
     return total - 0.01 * len(text)
 
@@ -49,7 +54,7 @@ def _best(word: str, text: str) -> float | None:
         total += 1.0 if position == previous + 1 else 0.6 if fresh else 0.1
         previous = position
         position += 1
-    return total
+    return total if total >= (INITIALS if len(word) <= SHORT else PIECES) * len(word) else None
 
 
 def actions_of(menus: Sequence[QMenu], usable: bool = True) -> Iterator[tuple[str, QAction]]:
@@ -193,7 +198,7 @@ class Palette(QFrame):
         self._renew()
         fits = []
         for i, (path, action) in enumerate(self._actions):
-            if (found := score(query, path)) is not None:
+            if (found := score(query, path, action.statusTip())) is not None:
                 behind = FILE if action.property("file") else CHOICE if action.isCheckable() else 0.0
                 # nothing typed yet: what one does comes first, in the order of the menus, then what one chooses
                 fits.append((found - behind if query.strip() else -behind, -i, path, action))
