@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from PySide6.QtCore import QByteArray, QEvent, QSettings, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QByteArray, QEvent, QPoint, QSettings, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QCloseEvent,
     QDragEnterEvent,
@@ -142,10 +142,13 @@ class MainWindow(Shell):
         if (screen := self.screen()) is None or self.isMaximized() or self.isFullScreen():
             return
         frame, room = self.frameGeometry(), screen.availableGeometry()
+        if room.contains(frame):
+            return
         around = frame.size() - self.size()
-        if frame.width() > room.width() or frame.height() > room.height():
-            self.resize(self.size().boundedTo(room.size() - around))
-            self.move(room.topLeft())
+        size = self.size().boundedTo(room.size() - around)
+        self.resize(size)
+        corner = room.bottomRight() - QPoint(size.width() + around.width() - 1, size.height() + around.height() - 1)
+        self.move(max(room.left(), min(frame.left(), corner.x())), max(room.top(), min(frame.top(), corner.y())))
 
     def begin_moved(self) -> None:
         """Begin with an element that shows something, where the program was started without one."""

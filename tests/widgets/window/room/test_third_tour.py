@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QColor
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from explorer.declare.elements import chain_text
@@ -117,3 +118,40 @@ def test_every_kind_of_data_fits_into_a_window_of_a_thousand_pixels(qtbot: QtBot
     window.show_view("slices")
     settle(qtbot, window, measured=True)
     assert window.minimumSizeHint().width() <= 1000
+
+
+def test_the_window_stands_within_the_screen(qtbot: QtBot, open_window: Open) -> None:
+    window = open_window(State())
+    room = window.screen().availableGeometry()
+    window.setGeometry(room.right() - 300, room.bottom() - 300, 1000, 700)
+    window.fit_screen()
+    qtbot.waitUntil(lambda: room.contains(window.frameGeometry()), timeout=10_000)
+    assert window.width() == 1000, "moved, not made smaller"
+    window.resize(room.width() + 200, 700)
+    window.fit_screen()
+    qtbot.waitUntil(lambda: room.contains(window.frameGeometry()), timeout=10_000)
+
+
+def test_nothing_of_an_old_badge_is_left_where_a_picture_was_taken(qtbot: QtBot, open_window: Open) -> None:
+    window = open_window(State())
+    stage = window.panes.front()
+    window.show()
+    window.activateWindow()
+    settle(qtbot, window, measured=True)
+    QApplication.processEvents()  # "nothing to test" is on the screen, wider than what comes
+
+    def take(_: object) -> None:
+        stage.catch_up()
+        stage.picture()
+
+    window.controller.frame_ready.connect(take)
+    _press(qtbot, window, Qt.Key.Key_BracketLeft)
+    settle(qtbot, window, measured=True)
+    screen = window.screen()
+
+    def clean() -> bool:
+        at = stage.mapTo(window, QPoint())
+        shown = screen.grabWindow(window.winId(), at.x(), at.y(), stage.width(), stage.height()).toImage()
+        return shown == stage.grab().toImage().convertToFormat(shown.format())
+
+    qtbot.waitUntil(clean, timeout=5_000)
