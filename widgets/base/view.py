@@ -125,7 +125,7 @@ class View(QWidget):
     def picture(self) -> QPixmap:
         """Return what the view shows, on the screen or not.
 
-        Qt counts parts that moved as painted again by this, and would leave their old places on the screen as they were.
+        Qt counts parts that moved as painted again by this, and would leave their old places on the screen.
         """
         taken = self.grab()
         for area in (self, *self.findChildren(QAbstractScrollArea)):

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QFontMetricsF, QResizeEvent
+from PySide6.QtGui import QFont, QFontMetricsF, QResizeEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QSizePolicy, QWidget
 
 from explorer.square.frame import Frame, LayerInfo, Measure, Square
@@ -90,7 +90,9 @@ class MeasureTable(QFrame):
         name = self.title.toolTip() or "no layer"
         heads = sum(head.sizeHint().width() + BETWEEN for head in self.heads if not head.isHidden())
         room = max(40, self.width() - 2 * MARGIN - heads)
-        self.title.setText(shortened(QFontMetricsF(self.title.font()), name, room))
+        font = QFont(self.title.font())
+        font.setBold(True)  # as the style sheet has it
+        self.title.setText(shortened(QFontMetricsF(font), name, room - 2))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

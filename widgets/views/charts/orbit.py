@@ -22,7 +22,6 @@ from widgets.charts.adaptive import Adaptive
 from widgets.charts.axis.scales import scale_for
 from widgets.charts.element_chart import CurveChart, HeatChart, Trace
 
-
 LONGEST = 20  # characters of a transform's title that are seen
 
 

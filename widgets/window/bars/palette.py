@@ -24,8 +24,8 @@ FILE, CHOICE = 6.0, 0.5  # what a name of a file, and one of several choices, li
 def score(query: str, text: str, tip: str = "") -> float | None:
     """Return how well `query` fits `text`, or None when its letters do not occur there in this order.
 
-    Every word of the query must be found; those of the `tip`, which says more, count least, and whole. Letters in a row count, and so does the start of a word: "ro 9"
-    finds "Transform › Rotate by 90°" before "Turn round".
+    Every word of the query must be found; those of the `tip`, which says more, count least, and whole. Letters in a row
+    count, and so does the start of a word: "ro 9" finds "Transform › Rotate by 90°" before "Turn round".
     """
     total = 0.0
     for word in query.lower().split():

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPoint, Qt
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QPoint, QSettings, Qt
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+import main
+from explorer.app.answering.engine import LocalEngine
 from explorer.declare.elements import chain_text
 from explorer.state.state import State
 from tests.widgets.parts.driving.windows import Open, settle
+from widgets.base.controls.param_control import ParamControl
 from widgets.base.look import theme
+from widgets.window.lessons.course import LESSONS
 from widgets.window.main_window import MainWindow
 
 CTRL_SHIFT = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
@@ -155,3 +162,34 @@ def test_nothing_of_an_old_badge_is_left_where_a_picture_was_taken(qtbot: QtBot,
         return shown == stage.grab().toImage().convertToFormat(shown.format())
 
     qtbot.waitUntil(clean, timeout=5_000)
+
+
+@pytest.mark.slow
+def test_a_control_that_a_lesson_points_at_is_wholly_in_sight(qtbot: QtBot, open_window: Open) -> None:
+    window = open_window(State())
+    window.resize(1280, 800)
+    window.controller.open_session(str(next(LESSONS.glob("66-*.json"))))
+    inspector = window.panes.named("inspector")
+
+    def pointed() -> bool:
+        rows = [c for c in inspector.findChildren(ParamControl) if c.param.name == "together" and c.isVisible()]
+        return bool(rows) and rows[0].visibleRegion().boundingRect().height() == rows[0].height()
+
+    qtbot.waitUntil(pointed, timeout=60_000)
+
+
+def test_no_transforms_are_offered_before_it_is_known_what_acts(qtbot: QtBot, tmp_path: Path) -> None:
+    state = State(model="gan-by-hand", steps=State().with_step("permute", (1.0, 0.0)).steps)
+    settings = QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat)
+    window = MainWindow(lambda: LocalEngine(main.cards()), state, settings)
+    qtbot.addWidget(window)
+    with qtbot.waitExposed(window):
+        window.show()
+    window.show_view("inspector")
+    inspector = window.panes.named("inspector")
+    window.controller.state_changed.emit(state, state)
+    assert [name for name, section in inspector.sections.items() if not section.isHidden()] == ["permute"]
+    window.controller.begin()
+    settle(qtbot, window)
+    shown = [name for name, section in inspector.sections.items() if not section.isHidden()]
+    assert "permute" in shown and "rotate" not in shown
