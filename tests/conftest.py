@@ -1,4 +1,4 @@
-"""What all tests share: one thread, repeatable randomness, and a way to take the GUI toolkits away."""
+"""Fixtures that all tests share: one thread, repeatable randomness, and a way to take the GUI toolkits away."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which cases of a sweep run every day, and parts of a long run.
+"""Choice of the cases of a sweep that run every day, and parts of a long run.
 
 A test over all cards, samples or files has hundreds of cases, and each of them says almost the same. A few, spread
 evenly, run with `make test`; the others are marked `slow`. `@pytest.mark.daily(n)` says how many where a few are too

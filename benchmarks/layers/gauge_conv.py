@@ -44,7 +44,8 @@ def run(repeats: int = 6, mesh: str = MESH, settings: tuple[tuple[int, int], ...
 
     signals = fit_mesh(find_sample(mesh), MeshInput(channels=1, features="constant")).signals
     edge_index, *rest = (
-        torch.from_numpy(signals[n].values.copy()) for n in ("edge_index", "radius", "angle", "transport")
+        torch.from_numpy(signals[n].values.copy()).to(torch.get_default_device())
+        for n in ("edge_index", "radius", "angle", "transport")
     )
     connection = (edge_index, *(t.float() for t in rest))
     nodes = int(edge_index.max()) + 1

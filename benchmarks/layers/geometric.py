@@ -278,7 +278,7 @@ def dgcnn(position: Tensor) -> Pair:
             # as the authors write it: the largest of -|x_i|² + 2 x_i x_j - |x_j|²
             square = x.square().sum(1, keepdim=True)
             near = (2 * x @ x.T - square - square.T).topk(neighbours + 1).indices[:, 1:]
-            target = torch.arange(len(x)).repeat_interleave(neighbours)
+            target = torch.arange(len(x), device=x.device).repeat_interleave(neighbours)
             x = layer(x, torch.stack([near.flatten(), target]))
             found.append(x)
         return head(F.relu(mix(torch.cat(found, 1)).amax(0, keepdim=True)))
@@ -399,7 +399,9 @@ def _timed(what: str, peer: str, pair: Pair, rounds: int) -> dict[str, float | s
     from benchmarks.parts.timing import interleaved, row
 
     # e3nn makes the kernels of its convolution on voxels in single precision
-    ours, theirs, given = pair[0].float().eval(), pair[1].float().eval(), pair[2]
+    there = torch.get_default_device()
+    ours, theirs = (network.float().eval().to(there) for network in pair[:2])
+    given = [value.to(there) for value in pair[2]]
     with torch.inference_mode():
         theirs(*given)
         start = time.process_time()
@@ -419,11 +421,15 @@ def rows(rounds: int = 60) -> Iterator[dict[str, float | str]]:
     torch.manual_seed(0)
     torch.set_num_threads(1)
     for size, (count, half) in CLOUDS.items():
-        position = (2 * torch.rand(count, 3) - 1) * half
+        position = (2 * torch.rand(count, 3, device="cpu") - 1) * half
         for name, (pair, peer) in POINTS.items():
-            yield _timed(f"{name}, {size}", peer, pair(position), rounds)
+            with torch.device("cpu"):
+                made = pair(position)
+            yield _timed(f"{name}, {size}", peer, made, rounds)
     for side in (13, 25):
-        yield _timed(f"steerable convolution, {side}³", "e3nn", steerable(side), rounds)
+        with torch.device("cpu"):
+            made = steerable(side)
+        yield _timed(f"steerable convolution, {side}³", "e3nn", made, rounds)
 
 
 def main() -> None:

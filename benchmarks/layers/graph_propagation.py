@@ -42,8 +42,8 @@ def run(repeats: int = 10, nodes: int = NODES, edges: int = EDGES) -> list[dict[
     from models.graphs.message_passing.gcn import GCNLayer
     from models.layers.graph.propagation import operator
 
-    chance = torch.Generator().manual_seed(0)
-    edge_index = torch.randint(nodes, (2, edges), generator=chance)
+    chance, device = torch.Generator().manual_seed(0), torch.get_default_device()
+    edge_index = torch.randint(nodes, (2, edges), generator=chance, device="cpu").to(device)
     edge_index = edge_index[:, edge_index[0] != edge_index[1]]
     preparing = []
     for _ in range(3):
@@ -75,7 +75,7 @@ def run(repeats: int = 10, nodes: int = NODES, edges: int = EDGES) -> list[dict[
 
     with torch.inference_mode():
         for width in WIDTHS:
-            x = torch.randn(nodes, width, generator=chance)
+            x = torch.randn(nodes, width, generator=chance, device="cpu").to(device)
             gcn, conv, cached = GCNLayer(width, width), GCNConv(width, width), GCNConv(width, width, cached=True)
             for theirs in (conv, cached):
                 theirs.load_state_dict({"lin.weight": gcn.linear.weight, "bias": gcn.bias})

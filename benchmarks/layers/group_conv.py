@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import statistics
 import sys
-import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,37 +28,27 @@ def run(repeats: int = 60) -> list[dict[str, Any]]:
     import torch
     from torch import nn
 
+    from benchmarks.parts.timing import interleaved, ratio
     from explorer.declare.groups import group
     from models.layers.convolution.groups import GroupConv2d
 
+    there = torch.get_default_device()
     rows: list[dict[str, Any]] = []
     for name, widths in CHANNELS.items():
         order = group(name).order
         for fields in widths:
             for batch in BATCHES:
-                kept = GroupConv2d(group(name), fields, fields).eval()
+                with torch.device("cpu"):  # the tables of a group are
+                    kept, anew = (GroupConv2d(group(name), fields, fields) for _ in range(2))
                 layers = {
-                    "group": kept,
+                    "group": kept.eval().to(there),
                     "plain": nn.Conv2d(fields * order, fields * order, 3, padding=1).eval(),
-                    "train": GroupConv2d(group(name), fields, fields).train(),
+                    "train": anew.train().to(there),
                 }
                 x = torch.randn(batch, fields * order, SIZE, SIZE)
-                times: dict[str, list[float]] = {label: [] for label in layers}
                 with torch.inference_mode():
-                    for layer in layers.values():
-                        for _ in range(3):
-                            layer(x)
-                    for k in range(repeats):
-                        # every layer follows every other one equally often
-                        for label in list(layers) if k % 2 else reversed(layers):
-                            start = time.perf_counter()
-                            layers[label](x)
-                            times[label].append(1e3 * (time.perf_counter() - start))
-                ms = {label: statistics.median(values) for label, values in times.items()}
-                ratio = {
-                    label: statistics.median(a / b for a, b in zip(times[label], times["plain"]))
-                    for label in ("group", "train")
-                }
+                    times = interleaved({label: partial(layer, x) for label, layer in layers.items()}, repeats)
+                ms = {label: 1e3 * statistics.median(values) for label, values in times.items()}
                 rows.append(
                     {
                         "group": name,
@@ -68,8 +58,8 @@ def run(repeats: int = 60) -> list[dict[str, Any]]:
                         "threads": torch.get_num_threads(),
                         "group_ms": ms["group"],
                         "plain_ms": ms["plain"],
-                        "ratio": ratio["group"],
-                        "train_ratio": ratio["train"],
+                        "ratio": ratio(times, "group", "plain"),
+                        "train_ratio": ratio(times, "train", "plain"),
                     }
                 )
     return rows

@@ -27,7 +27,7 @@ TARGETS = {"nn.LSTM": 2.0, "best loop": 1.2}
 
 
 def run(
-    repeats: int = 3, units: int = UNITS, steps: int = STEPS, batch: int = BATCH, device: str = "cpu"
+    repeats: int = 3, units: int = UNITS, steps: int = STEPS, batch: int = BATCH, device: str = ""
 ) -> list[dict[str, Any]]:
     """Time the four in turn; return a row per width of the input (1 and `units`) and per peer.
 
@@ -43,6 +43,7 @@ def run(
     from models.layers.recurrent.recurrence import Recurrence
     from models.sequences.recurrent.stacked import copied
 
+    device = device or str(torch.get_default_device())
     rows: list[dict[str, Any]] = []
     for inputs in (1, units):
         torch.manual_seed(0)

@@ -26,7 +26,9 @@ def run(side: int = SIDE, rounds: int = 3) -> list[dict[str, float | str]]:
     rows = []
     for kind, name in LAYERS:
         group = cube_group(name)
-        layer = (LiftingConv3d if kind == "lift" else GroupConv3d)(group, 1, 1).eval()
+        with torch.device("cpu"):  # the tables of a group are
+            layer = (LiftingConv3d if kind == "lift" else GroupConv3d)(group, 1, 1).eval()
+        layer = layer.to(torch.get_default_device())
         x = torch.randn(1, 1 if kind == "lift" else group.order, side, side, side)
         theta = layer.filters()[0].detach()
 

@@ -57,7 +57,7 @@ class Card:
         boundary: the boundary on which its translation law is exact: "circular" or "zero".
         train: trains and returns (network, metrics by name); takes epochs, seed and a progress callback.
         source: the classes and functions whose source the equation page shows; default: `build`.
-        matrix: returns {title: 2-D array} of the linear operators worth drawing (the weight-matrix view).
+        matrix: returns {title: 2-D array or tensor} of the linear operators worth drawing (the weight-matrix view).
         notes: lines shown under the summary, such as measured test errors.
         own: whether it is somebody's own network, whose fields nobody stands for.
     """

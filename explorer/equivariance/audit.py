@@ -326,12 +326,7 @@ class Audit:
             Square(g, first.inputs, gx, first.values, first.fed, self.run(gx, inputs=True)[1])
             for g, gx in (self.acted[label] for label in (worst[:MENDED] if steady else ()))
         ]
-
-        def run(x: Inputs) -> Mapping[str, Tensor]:
-            torch.manual_seed(self.seed)
-            return capture(self.model, x, ends, clone=True)[0]
-
-        return Sufficing(self.model, self.trace, rows, squares, run, ends, self.rounding)
+        return Sufficing(self.model, self.trace, rows, squares, self.seed, ends, self.rounding)
 
     def _calls(self, guilty: Sequence[str], notes: list[str]) -> list[str]:
         """Return the layers that returned the guilty tensors; say which tensors, unless they are the first."""

@@ -47,8 +47,8 @@ class _Walk:
 
     def count(self, thing: Any, deep: int) -> None:
         if isinstance(thing, self._tensor):
-            # one of a class of its own may have no memory
-            with contextlib.suppress(RuntimeError, NotImplementedError, TypeError):
+            # one of a class of its own may have no memory, and one of a lazy layer has none yet
+            with contextlib.suppress(RuntimeError, NotImplementedError, TypeError, ValueError):
                 for part in _dense(thing):
                     storage = part.untyped_storage()
                     self.found[storage.data_ptr() or id(part)] = storage.nbytes()

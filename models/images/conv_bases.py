@@ -20,8 +20,6 @@ the middle coefficient belongs to theta_0. Comparing the two sums coefficient by
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 from torch import Tensor, nn
 
@@ -160,7 +158,7 @@ def build(basis: float = 0) -> nn.Module:
     return ConvInBasis(weight, BASES[int(basis)])
 
 
-def matrix(model: nn.Module) -> dict[str, Any]:
+def matrix(model: nn.Module) -> dict[str, Tensor]:
     """Return the coefficients in both bases (filters x generators) and the change of basis."""
     assert isinstance(model, ConvInBasis)
     own = model.weighted_sum.coefficients.detach()
@@ -168,9 +166,9 @@ def matrix(model: nn.Module) -> dict[str, Any]:
     h, w = own.shape[-2:]
     theta = generators("derivatives and mean", h, w)
     return {
-        "α: filters × unit peaks": alpha.flatten(1).cpu().numpy(),
-        "β: filters × derivatives (mean in the middle)": beta.flatten(1).cpu().numpy(),
-        "α = B β: unit peaks × derivatives": theta.flatten(1).T.numpy(),
+        "α: filters × unit peaks": alpha.flatten(1),
+        "β: filters × derivatives (mean in the middle)": beta.flatten(1),
+        "α = B β: unit peaks × derivatives": theta.flatten(1).T,
     }
 
 

@@ -17,7 +17,6 @@ zero.
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -196,14 +195,14 @@ def build(constraint: float = 2, delta: float = 2, boundary: float = 0, sharing:
     return DenseToConv(int(constraint), int(delta), BOUNDARIES[int(boundary)], sharing)
 
 
-def matrix(model: nn.Module) -> dict[str, Any]:
+def matrix(model: nn.Module) -> dict[str, Tensor]:
     """Return the matrix that the layer multiplies by and, once weights are shared, V itself."""
     assert isinstance(model, DenseToConv)
     layer, kind = model.layer, model.step
-    drawn = {f"{kind}: hidden places × input places": layer.matrix().detach().cpu().numpy()}
+    drawn = {f"{kind}: hidden places × input places": layer.matrix().detach()}
     if isinstance(layer, SharedLayer):
         filters = layer.weight.detach().flatten(0, 1)  # side by side
-        drawn["V: offsets a × b"] = torch.cat(list(filters), dim=1).cpu().numpy()
+        drawn["V: offsets a × b"] = torch.cat(list(filters), dim=1)
     return drawn
 
 

@@ -11,9 +11,7 @@ from __future__ import annotations
 
 from functools import partial
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional as F
 
@@ -77,7 +75,7 @@ def build_d4() -> nn.Module:
     return GroupCNN(group("D4"), (8, 10, 12))
 
 
-def matrix(model: nn.Module) -> dict[str, NDArray[np.float64]]:
+def matrix(model: nn.Module) -> dict[str, Tensor]:
     """Return pictures of the transformed filters: the lifting filters, and one filter of the second layer."""
     assert isinstance(model, GroupCNN)
     n = model.lift.group.order
@@ -89,11 +87,11 @@ def matrix(model: nn.Module) -> dict[str, NDArray[np.float64]]:
     }
 
 
-def _tiled(filters: Tensor) -> NDArray[np.float64]:
+def _tiled(filters: Tensor) -> Tensor:
     """Lay filters (rows, columns, k, k) out side by side, a line of zeros between them."""
     framed = F.pad(filters, (0, 1, 0, 1))
     picture = framed.permute(0, 2, 1, 3).flatten(2).flatten(0, 1)[:-1, :-1]  # (rows * (k + 1) - 1, ...)
-    return picture.double().cpu().numpy()
+    return picture
 
 
 REFERENCE = (

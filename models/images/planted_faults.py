@@ -85,7 +85,7 @@ def _seeded(**fault: Any) -> nn.Module:
     return seeded(lambda: SymmetricCNN(**fault))
 
 
-def matrix(model: nn.Module) -> dict[str, Any]:
+def matrix(model: nn.Module) -> dict[str, Tensor]:
     """Return the filters of each convolution: outputs down, inputs across, a margin round each."""
     assert isinstance(model, SymmetricCNN)
     drawn = {}
@@ -93,7 +93,7 @@ def matrix(model: nn.Module) -> dict[str, Any]:
         conv = model.get_submodule(name)
         assert isinstance(conv, nn.Conv2d)
         filters = F.pad(conv.weight.detach(), (0, 1, 0, 1))
-        drawn[f"{name}: filters"] = torch.cat([torch.cat(list(row), 1) for row in filters]).cpu().numpy()
+        drawn[f"{name}: filters"] = torch.cat([torch.cat(list(row), 1) for row in filters])
     return drawn
 
 

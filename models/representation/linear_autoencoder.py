@@ -9,9 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from explorer.declare.card import Card
@@ -132,7 +130,7 @@ def build() -> nn.Module:
     return LinearAutoencoder()
 
 
-def matrix(model: nn.Module) -> dict[str, NDArray[np.float64]]:
+def matrix(model: nn.Module) -> dict[str, Tensor]:
     """Return the columns of the decoder as images, beside the principal components that span the same plane."""
     assert isinstance(model, LinearAutoencoder)
     _, wanted = components(torch.tensor(digit_images.load("train")[0]))
@@ -140,8 +138,8 @@ def matrix(model: nn.Module) -> dict[str, NDArray[np.float64]]:
     # the same plane in the coordinates of the components
     inside = torch.linalg.lstsq(columns.T, wanted.T).solution.T @ columns
 
-    def beside(rows: Tensor) -> NDArray[np.float64]:
-        return torch.cat(list(rows.reshape(DIMS, SIDE, SIDE)), 1).numpy()
+    def beside(rows: Tensor) -> Tensor:
+        return torch.cat(list(rows.reshape(DIMS, SIDE, SIDE)), 1)
 
     return {
         "columns of the decoder": beside(columns),

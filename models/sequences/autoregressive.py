@@ -241,7 +241,7 @@ def trained_latent(
 def weights_by_lag(network: nn.Module) -> Mapping[str, Any]:
     """Return the weights of every τ, a row each."""
     assert isinstance(network, AR)
-    return {"w: row τ, column k": network.weight.detach().numpy()}
+    return {"w: row τ, column k": network.weight.detach()}
 
 
 FIGURES = {

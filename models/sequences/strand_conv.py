@@ -144,7 +144,7 @@ def law_error(network: nn.Module, x: Tensor) -> float:
 def filters(network: nn.Module) -> Mapping[str, Any]:
     """Return the motif scan's filters side by side, bases from the top, each (O, 4 K)."""
     assert isinstance(network, MotifScan)
-    return {"filters of the scan (strand copies in reverse order)": network.scan.filters().detach().flatten(1).numpy()}
+    return {"filters of the scan (strand copies in reverse order)": network.scan.filters().detach().flatten(1)}
 
 
 BUILDS: dict[str, Callable[[], MotifScan]] = {

@@ -18,7 +18,7 @@ FACES = torch.tensor([[0, 1, 2], [0, 2, 3], [0, 3, 4], [0, 4, 1], [5, 2, 1], [5,
 
 
 class Steepness(nn.Module):
-    """How steeply x rises at each vertex, in whatever frame; without the square of `across` it would be broken."""
+    """Return how steeply x rises at each vertex, in any frame; without the square of `across` it would be broken."""
 
     def __init__(self, both: bool = True) -> None:
         super().__init__()

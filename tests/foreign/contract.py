@@ -1,13 +1,14 @@
-"""What Equiscope says of a case, and whether that is right."""
+"""Ask Equiscope about a case, and say whether it is right."""
 
 from __future__ import annotations
 
 import re
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from torch import Tensor
+from torch import Tensor, nn
+from torch.utils._pytree import tree_map_only
 
 from equiscope.inputs import points
 from explorer.app.answering.engine import LocalEngine
@@ -34,16 +35,18 @@ class Answer:
     said: str
 
 
-def checked(case: Case) -> Report:
+def checked(case: Case, device: str = "cpu") -> Report:
     """Return what `check_equivariance` reports, called as a person calls it, or `check` of a network in a file."""
     if case.door:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            state = State(case.door, sample=case.sample)
+            state = State(case.door, sample=case.sample, device=device)
             (report,) = audit(LocalEngine({}, trust=True), state, case.group, "float64", None, {})
         return report
     given = case.given()
-    network = case.network()
+    given, network = replace(given, args=tree_map_only(Tensor, lambda t: t.to(device), given.args)), case.network()
+    if isinstance(network, nn.Module):
+        network = network.to(device)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return check_equivariance(
@@ -83,10 +86,10 @@ def _steps_and_channels(x: Tensor, layout: str) -> Tensor:
     return x if layout == "TC" else x.t()
 
 
-def answer(case: Case) -> Answer:
+def answer(case: Case, device: str = "cpu") -> Answer:
     """Return the answer to a case and whether it is right."""
     try:
-        report = checked(case)
+        report = checked(case, device)
     except WrongLayout as error:
         return Answer(WRONG_LAYOUT, str(error))
     except (ValueError, LayerError, Unclear, TypeError, KeyError) as error:

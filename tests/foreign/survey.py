@@ -1,5 +1,6 @@
 """Say which cases are judged rightly today: `python -m tests.foreign.survey [KIND ...]`; not a test.
 
+--device=cuda:0 asks networks that are on a GPU, --part=2/8 asks every eighth case from the second on.
 --truth asks the oracle as well, --long prints every answer, --write puts what is wrong into known.py.
 """
 
@@ -22,16 +23,18 @@ from tests.foreign.oracle import Oracle, blamed
 
 def main(words: list[str]) -> None:
     """Print a line for each case that is not right, then a table."""
+    options = dict(w[2:].split("=") for w in words if "=" in w)
+    part, parts = map(int, options.get("part", "1/1").split("/"))
     wanted = [w for w in words if not w.startswith("-")] or list(KINDS)
     entries, table = [], []
     for kind in wanted:
         found: Counter[str] = Counter()
-        for case in cases(kind):
+        for case in cases(kind)[part - 1 :: parts]:
             start = time.perf_counter()
             untrue = ""
             if "--truth" in words:
                 untrue = truth(case)
-            given = answer(case) if "--truth-only" not in words else None
+            given = answer(case, options.get("device", "cpu")) if "--truth-only" not in words else None
             took = time.perf_counter() - start
             found[given.word if given else RIGHT] += 1
             if untrue or (given and (given.word != RIGHT or "--long" in words)):

@@ -28,7 +28,7 @@ SAME = 1e-6  # absolute, of relative errors
 Reports = dict[str, list[dict[str, Any]]]
 
 
-def reports(names: list[str]) -> Reports:
+def reports(names: list[str], device: str = "auto") -> Reports:
     """Return {card: its reports under every group it claims}, and print how long each took."""
     import models
     from explorer.app.answering.engine import LocalEngine
@@ -40,7 +40,7 @@ def reports(names: list[str]) -> Reports:
     found: Reports = {}
     for name in names or sorted(engine.cards):
         start = time.process_time()
-        made = audit(engine, State(model=name), "", "float64", None, {}, count=2)
+        made = audit(engine, State(model=name, device=device), "", "float64", None, {}, count=2)
         found[name] = [
             {
                 "group": report.group, "verdict": report.verdict, "guilty": list(report.guilty),
@@ -49,7 +49,7 @@ def reports(names: list[str]) -> Reports:
             }
             for report in made
         ]  # fmt: skip
-        print(f"{name} {time.process_time() - start:.1f} s", flush=True)
+        print(f"{name} {time.process_time() - start:.1f} s {device}", flush=True)
         engine.close()
     return found
 

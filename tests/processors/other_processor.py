@@ -1,4 +1,4 @@
-"""What another processor may do with an eigenvalue that repeats: another sign, another basis, as its kernels round."""
+"""Vary an eigenvalue that repeats as another processor may: another sign, another basis, as its kernels round."""
 
 from __future__ import annotations
 

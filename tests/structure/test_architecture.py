@@ -43,7 +43,7 @@ class Import:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What the files of one part may import: nothing `forbidden`, and only what is `allowed`, where given."""
+    """The imports that files of one part may have: nothing `forbidden`, and only what is `allowed`, where given."""
 
     forbidden: tuple[str, ...] = ()
     allowed: tuple[str, ...] | None = None
@@ -303,7 +303,7 @@ def asking(source: str, path: str) -> Iterator[str]:
                 yield f"{path}:{getattr(node, 'lineno', 1)} begins with {first!r}"
 
 
-@pytest.mark.parametrize("part", ["benchmarks", "equiscope", "explorer", "models", "widgets"])
+@pytest.mark.parametrize("part", ["benchmarks", "equiscope", "explorer", "models", "tests", "widgets"])
 def test_docstrings_begin_with_a_verb_or_a_noun(part: str) -> None:
     broken = [line for path, source in tree(part).items() for line in asking(source, path)]
     assert not broken, "\n".join(broken)

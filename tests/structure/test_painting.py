@@ -1,4 +1,4 @@
-"""What is painted by hand does not grow without anybody noticing."""
+"""Painted code does not grow without anybody noticing."""
 
 from __future__ import annotations
 

@@ -8,9 +8,10 @@ from typing import Any
 from numpy.typing import NDArray
 from PySide6.QtCore import QRectF
 from PySide6.QtGui import QFontMetricsF
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QVBoxLayout, QWidget
 
 from explorer.square.frame import Square
+from widgets.base.controls.row import ControlRow
 from widgets.base.frame_view import FrameView, Pages
 from widgets.base.look.theme import current
 from widgets.base.text.words import figure
@@ -89,7 +90,6 @@ class MatrixView(FrameView[str]):
         self.choice.currentTextChanged.connect(self._choose)
         self._scale = 1.0
         self._chosen = ""
-        self._label = QLabel("Matrix")
         self.grids = (MapGrid(), MapGrid())
         self.axes = tuple((PixelAxis("bottom"), PixelAxis("left")) for _ in self.grids)
         side = QHBoxLayout()
@@ -102,13 +102,7 @@ class MatrixView(FrameView[str]):
             grid.pointed.connect(lambda place, i=i: self._point(i, place))
             grid.resized.connect(self._place_axes)
             side.addWidget(grid)
-        self._choices = QWidget()
-        self._choices.setProperty("chrome", True)  # left out of exported figures
-        top = QHBoxLayout(self._choices)
-        top.setContentsMargins(12, 8, 12, 2)
-        top.addWidget(self._label)
-        top.addWidget(self.choice)
-        top.addStretch(1)
+        self._choices = ControlRow("Matrix", self.choice, margins=(12, 8, 12, 2))
         self._all = QWidget()
         column = QVBoxLayout(self._all)
         column.setContentsMargins(0, 0, 0, 0)
@@ -200,7 +194,7 @@ class MatrixView(FrameView[str]):
         for axis in (axis for axes in self.axes for axis in axes):
             axis.dress()
         self._pages.apply_theme()
-        self._label.setStyleSheet(f"color: {current().muted};")
+        self._choices.apply_theme()
         palette = self._all.palette()
         palette.setColor(self._all.backgroundRole(), colour("panel"))
         self._all.setPalette(palette)

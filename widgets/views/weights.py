@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from numpy.typing import NDArray
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QVBoxLayout, QWidget
 
 from explorer.square.frame import Parameter, Square
+from widgets.base.controls.row import ControlRow
 from widgets.base.frame_view import FrameView, Pages
-from widgets.base.look.theme import current
 from widgets.base.text.words import figure
 from widgets.base.view import ViewSpec, Wish
 from widgets.maps.diagram import colour
@@ -40,8 +40,6 @@ class WeightsView(FrameView[Shown]):
             lambda _: self.wished.emit(Wish({"gradient": str(self.target.currentData())}, done=True))
         )
         self._chosen = ""
-        self._labels = (QLabel("Parameter"), QLabel("gradient of"))
-        self.words = QLabel()
         self.grids = tuple((MapGrid(), MapGrid()) for _ in range(self.MOST))
         rows = QVBoxLayout()
         rows.setSpacing(0)
@@ -54,20 +52,15 @@ class WeightsView(FrameView[Shown]):
                 grid.pointed.connect(lambda place, k=k, side=side: self._point(k, side, place))
                 row.addWidget(grid)
             rows.addWidget(self.rows[k], 1)
-        controls = QWidget()
-        controls.setProperty("chrome", True)  # left out of exported figures
-        top = QHBoxLayout(controls)
-        top.setContentsMargins(12, 8, 12, 2)
-        for label, box in zip(self._labels, (self.choice, self.target), strict=True):
-            top.addWidget(label)
-            top.addWidget(box)
-        top.addStretch(1)
-        top.addWidget(self.words)
+        self._controls = ControlRow(
+            "Parameter", self.choice, "gradient of", self.target, rest=("",), margins=(12, 8, 12, 2)
+        )
+        self.words = self._controls.words[-1]
         self._all = QWidget()
         column = QVBoxLayout(self._all)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
-        column.addWidget(controls)
+        column.addWidget(self._controls)
         column.addLayout(rows, 1)
         self._pages = Pages(self, self._all, NOTHING)
         self.apply_theme()
@@ -166,8 +159,7 @@ class WeightsView(FrameView[Shown]):
         for grid in (g for pair in self.grids for g in pair):
             grid.apply_theme()
         self._pages.apply_theme()
-        for label in (*self._labels, self.words):
-            label.setStyleSheet(f"color: {current().muted};")
+        self._controls.apply_theme()
         palette = self._all.palette()
         palette.setColor(self._all.backgroundRole(), colour("panel"))
         self._all.setPalette(palette)

@@ -24,6 +24,7 @@ from explorer.declare.telling.summaries import Law
 from explorer.equivariance.check import check_equivariance, common_step, unrepeated
 from explorer.equivariance.verdict.laws import laws
 from explorer.equivariance.verdict.outcome import Report
+from explorer.network.changing.precision import copied
 from explorer.network.input.inputs import called, inputs_from
 from explorer.network.tracing.capture import capture
 from explorer.network.tracing.layers import LayerError
@@ -134,7 +135,8 @@ def _given(
     if p.inputs.batched and len(p.inputs.values) == 1:
         batch = p.inputs.with_x(torch.cat([g.x for g in given]))
         given = [batch] if _takes_several(p, batch) else given
-    return model, given, p, first
+    # one that is kept stays where it is
+    return model if p.x.device.type == "cpu" else copied(model).to(p.x.device), given, p, first
 
 
 def _in_steps(given: list[Inputs], p: Prepared, groups: Sequence[str], boundary: str) -> dict[str, list[Inputs]]:

@@ -399,6 +399,29 @@ def _check(args: argparse.Namespace, doors: Doors) -> int:
     return UNTESTED if untested and not args.allow_untested else 0
 
 
+@contextmanager
+def _made_on(name: str) -> Iterator[None]:
+    """Make networks and tensors on a device; for the processor torch need not be imported."""
+    if name == "cpu":
+        yield
+        return
+    import torch
+
+    from explorer.app.answering.engine import device_of
+
+    tf32 = torch.backends.cudnn.allow_tf32
+    try:
+        torch.set_default_device(device_of(name))
+        torch.backends.cudnn.allow_tf32 = False  # as the program measures
+    except ValueError as error:
+        raise BadInput(str(error)) from None
+    try:
+        yield
+    finally:
+        torch.set_default_device(None)
+        torch.backends.cudnn.allow_tf32 = tf32
+
+
 def _bench(args: argparse.Namespace, doors: Doors) -> int:
     known = doors.bench()
     for name in args.names:
@@ -408,7 +431,10 @@ def _bench(args: argparse.Namespace, doors: Doors) -> int:
     failed = False
     for name in args.names or sorted(known):
         try:
-            found = known[name]()
+            with _made_on(args.device):
+                found = known[name]()
+        except BadInput:
+            raise
         except Exception as error:  # one that fails does not take the figures of the others along
             print(f"equiscope: benchmark {name}: {_told(error, '')}", file=sys.stderr, flush=True)
             failed = True

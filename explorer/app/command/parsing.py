@@ -142,5 +142,6 @@ def parser() -> argparse.ArgumentParser:
 
     bench = verbs.add_parser("bench", help="benchmarks, as ratios measured in one run")
     bench.add_argument("names", nargs="*")
+    bench.add_argument("--device", default="cpu", help="where networks and peers run: cpu or cuda:0")
     bench.add_argument("--json", action="store_true")
     return top

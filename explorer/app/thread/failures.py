@@ -7,6 +7,7 @@ import traceback
 
 from explorer.square.frame import Failure
 from explorer.state.state import State
+from explorer.work.dead_gpu import gpu_gone
 from explorer.work.files.places import INSTALLED
 
 # modules whose exceptions are written for a person; in a wheel the packages are parts of equiscope
@@ -76,7 +77,7 @@ def sentence(error: BaseException) -> str:
     if isinstance(error, Relayed):
         return error.told
     kind = type(error).__name__
-    text = one_line(str(error))
+    text = one_line(gpu_gone(str(error)) or str(error))
     if out_of_memory(error):
         gpu = "cuda" in text.lower() or kind == "OutOfMemoryError"
         where = "on the GPU: choose the CPU, " if gpu else "for this: choose "

@@ -243,13 +243,20 @@ def _parsed(name: str, odd: frozenset[str] = frozenset()) -> tuple[str, int, int
 
 
 @contextmanager
+def recorded() -> Iterator[None]:
+    """Record what is computed, for gradients; cuDNN has none for recurrent networks that are not in training."""
+    with torch.enable_grad(), torch.backends.cudnn.flags(enabled=False, allow_tf32=False):
+        yield
+
+
+@contextmanager
 def gradients_to_inputs(model: nn.Module) -> Iterator[None]:
     """Record gradients with respect to what is fed to the network alone: its parameters take none until the end."""
     was = {p: p.requires_grad for p in model.parameters()}
     try:
         for p in was:
             p.requires_grad_(False)
-        with torch.enable_grad():
+        with recorded():
             yield
     finally:
         for p, flag in was.items():

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from torch import Tensor, nn
 
 from explorer.declare.types.fields import FieldType
+from explorer.work.dead_gpu import gpu_gone
 
 OUTPUT = "output"  # the name of the root module's own result, when no named module produced it
 FORWARD = "forward"  # the same in a network that has a layer called "output"; no layer can be called this
@@ -156,6 +157,7 @@ def named_error(error: BaseException) -> str:
         text = str(error)
     except Exception:  # of somebody else's class
         text = ""
+    text = gpu_gone(text) or text
     if len(text) > LONG:  # libraries go on with advice to their own developers
         first, stop, _ = text.partition(". ")
         text = first + stop.strip()

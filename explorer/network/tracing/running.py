@@ -15,6 +15,7 @@ from torch.utils.hooks import RemovableHandle
 
 from explorer.network.input.typed import tensor_of
 from explorer.network.opening.global_state import same_numbers, settled
+from explorer.network.tracing.bounded import bounded
 from explorer.work.crumbs import ROOT, Writer, writer
 from explorer.work.progress import Cancelled
 
@@ -111,7 +112,7 @@ def tried(model: nn.Module, trial: Callable[[], Found]) -> Found | None:
         torch.OutOfMemoryError, Cancelled: as the trial does.
     """
     try:
-        with evaluating(model), torch.no_grad():
+        with evaluating(model), torch.no_grad(), bounded(model):
             return trial()
     except (torch.OutOfMemoryError, Cancelled):
         raise

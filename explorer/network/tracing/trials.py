@@ -20,6 +20,7 @@ from explorer.network.inner.watching import watching
 from explorer.network.input.inputs import called
 from explorer.network.input.typed import declares
 from explorer.network.space import Inference
+from explorer.network.tracing.bounded import bounded
 from explorer.network.tracing.running import evaluating, first_tensor, measured, tensors_in, tensors_of
 
 _DRAWS = 3
@@ -45,7 +46,7 @@ def untouched(module: nn.Module) -> Iterator[None]:
             vars(m).update({name: type(own[name])() for name in _HOOKS if name in own}, training=False)
         for script, _ in scripts:
             script.eval()
-        with torch.no_grad():
+        with torch.no_grad(), bounded(module):
             yield
     finally:
         for script, was in scripts:
@@ -219,7 +220,10 @@ def sizes(model: nn.Module, names: Mapping[nn.Module, str], inputs: Inputs, infe
         if (other := inference.resized(inputs)) is None:
             return {}
         handles = [m.register_forward_hook(leave, with_kwargs=True) for m in names]
-        with evaluating(model), torch.no_grad(), redirect_stderr(io.StringIO()), watching(model, arisen) as finish:
+        with (
+            evaluating(model), torch.no_grad(), bounded(model), redirect_stderr(io.StringIO()),
+            watching(model, arisen) as finish,
+        ):  # fmt: skip
             called(model, other, clone=True)
             finish()
     except torch.OutOfMemoryError:

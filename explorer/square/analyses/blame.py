@@ -6,19 +6,20 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from explorer.declare.elements import Element, chain_element
 from explorer.declare.inputs import Inputs
 from explorer.equivariance.trial import rounding
+from explorer.equivariance.trial.sufficing import Given, Sufficing
 from explorer.equivariance.trial.sufficing import Square as Broken
-from explorer.equivariance.trial.sufficing import Sufficing
 from explorer.network.changing.precision import converted, copied
 from explorer.network.tracing.capture import capture
 from explorer.network.tracing.layers import LayerError
 from explorer.network.tracing.running import evaluating
 from explorer.square import judging
 from explorer.square.frame import Square
+from explorer.square.preparing.kept import kept
 from explorer.square.preparing.prepare import Prepared, reseed
 from explorer.state.state import State
 
@@ -42,23 +43,24 @@ def blame(p: Prepared, state: State, square: Square) -> Iterator[Square]:
         yield replace(square, guilty=tuple(mended), hints=judging.causes(p, mended, element.group))
 
 
+@kept()
+def _double(p: Prepared) -> tuple[nn.Module, Inputs, Mapping[str, Tensor], Given]:
+    """Return the network and the input in double precision, and what its layers give and are fed there."""
+    model, x = converted(copied(p.model), torch.float64), p.inputs.to(dtype=torch.float64)
+    with p.unrecorded(), evaluating(model):
+        reseed(p.seed)
+        return model, x, *capture(model, x, list(p.trace.by_name), clone=True, inputs=True)
+
+
 def _mended(p: Prepared, element: Element, square: Square) -> list[str] | None:
     """Return the layers that have to be mended, in double precision: a weak fault is no rounding there."""
     ends = [n for n in p.trace.outputs if square.measures[n].cumulative is not None]
-    model, names = converted(copied(p.model), torch.float64), list(p.trace.by_name)
-    x = p.inputs.to(dtype=torch.float64)
+    model, x, values, fed = _double(p)
     gx = x.moved(element)
-
-    def run(x: Inputs) -> Mapping[str, Tensor]:
-        reseed(p.seed)
-        return capture(model, x, ends, clone=True)[0]
-
     with p.unrecorded(), evaluating(model):
         reseed(p.seed)
-        values, fed = capture(model, x, names, clone=True, inputs=True)
-        reseed(p.seed)
-        given = capture(model, gx, names, clone=True, inputs=True)[1]
+        given = capture(model, gx, list(p.trace.by_name), clone=True, inputs=True)[1]
         limits = rounding.of_run(p.trace, torch.float64)
         broken = Broken(element, x, gx, values, fed, given)
-        trial = Sufficing(model, p.trace, judging.rows(p, square.measures), [broken], run, ends, limits)
+        trial = Sufficing(model, p.trace, judging.rows(p, square.measures), [broken], p.seed, ends, limits)
         return trial.among(square.guilty)

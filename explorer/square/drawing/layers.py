@@ -10,6 +10,7 @@ from torch import Tensor
 
 from explorer.declare.elements import Element
 from explorer.declare.types.fields import FieldType, Point, Regular
+from explorer.network.changing.precision import copied
 from explorer.network.inner.tiled import Tiled
 from explorer.network.tracing.capture import capture, differentiable, gradients_to_inputs
 from explorer.network.tracing.layers import Layer, LayerError
@@ -125,13 +126,15 @@ def matrices(p: Prepared) -> dict[str, Array]:
         return {}
     result = {}
     try:
-        made = p.card.matrix(p.model)
+        made = p.card.matrix(copied(p.model))  # it may want it in another precision, or on the processor
     except LayerError:
         if not p.interventions:
             raise
         return {}
     for title, matrix in made.items():
-        array = np.ascontiguousarray(matrix, dtype=np.float32)
+        if isinstance(matrix, Tensor):
+            matrix = matrix.detach().cpu().numpy()
+        array = np.array(matrix, dtype=np.float32, order="C")
         array.flags.writeable = False
         result[title] = array
     return result

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from explorer.network.input.inputs import called
+from explorer.network.tracing.capture import recorded
 from explorer.network.tracing.layers import Layer
 from explorer.network.tracing.running import evaluating, first_tensor
 from explorer.square.drawing.layers import frozen
@@ -65,7 +66,7 @@ def _gradients(p: Prepared, parameters: list[nn.Parameter], target: str) -> list
         return nothing
     was = [q.requires_grad for q in parameters]
     try:
-        with evaluating(p.model), torch.enable_grad():
+        with evaluating(p.model), recorded():
             for q in parameters:
                 q.requires_grad_(True)
             reseed(p.seed)

@@ -13,9 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional as F
 
@@ -121,8 +119,8 @@ class EquivariantLayer(nn.Module):
 
     def theta(self, size: int) -> Tensor:
         """Return Θ of the first input and output channel on a set of `size` elements, as if the pool were the sum."""
-        eye, ones = torch.eye(size), torch.ones(size, size)
-        return self.own.weight[0, 0] * eye + self.gamma * self.shared.weight[0, 0] * ones
+        own, shared = self.own.weight[0, 0], self.gamma * self.shared.weight[0, 0]
+        return torch.diag(own.expand(size)) + shared.expand(size, size)
 
 
 class EquivariantSet(nn.Module):
@@ -151,11 +149,11 @@ def build_equivariant(pool: float = 0, gamma: float = 1.0) -> nn.Module:
     return EquivariantSet(POOLS[int(pool)], gamma)
 
 
-def matrix(model: nn.Module, size: int = 8) -> dict[str, NDArray[np.floating]]:
+def matrix(model: nn.Module, size: int = 8) -> dict[str, Tensor]:
     """Return Θ of the first layer for a small set."""
     assert isinstance(model, EquivariantSet)
     with torch.no_grad():
-        return {"Θ = λ I + γ 1 1ᵀ of layer1 (first channel, sum)": model.layer1.theta(size).cpu().numpy()}
+        return {"Θ = λ I + γ 1 1ᵀ of layer1 (first channel, sum)": model.layer1.theta(size)}
 
 
 REFERENCE = (

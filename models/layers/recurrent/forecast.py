@@ -66,13 +66,13 @@ def forecast(
     return seeded(network)
 
 
-def weight_matrices(model: nn.Module) -> Mapping[str, Any]:
+def weight_matrices(model: nn.Module) -> Mapping[str, Tensor]:
     """Return W and U of every recurrent layer, all blocks below each other."""
     found = {}
     for name, layer in model.named_modules():
         if isinstance(layer, Recurrence):
-            found[f"{name} W"] = layer.weight_ih.detach().cpu().numpy()
-            found[f"{name} U"] = (layer.gain * layer.weight_hh).detach().cpu().numpy()
+            found[f"{name} W"] = layer.weight_ih.detach()
+            found[f"{name} U"] = (layer.gain * layer.weight_hh).detach()
     return found
 
 

@@ -1,4 +1,4 @@
-"""What a person says of how data are read and fitted: the text of it, the readings of a table, and what is refused."""
+"""Choices of how data are read and fitted: the text of it, the readings of a table, and what is refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which reader a file is opened with, where its name alone does not say; text in other encodings."""
+"""Choice of the reader that a file is opened with, where its name alone does not say; text in other encodings."""
 
 from __future__ import annotations
 

@@ -90,7 +90,7 @@ def test_every_image_keeps_its_word(name: str) -> None:
 
 @pytest.mark.parametrize("name", SEQUENCES)
 def test_every_sequence_has_steps_and_channels_and_a_picture(name: str) -> None:
-    """What each is said to hold is held against it in test_sequence_samples.py."""
+    """Ask for the data alone; test_sequence_samples.py holds against each what it is said to hold."""
     sample = samples()[name].make()
     values = sample.x.values
     assert sample.name == name and sample.domain == "sequence" and sample.x.field == STEP_INPUT

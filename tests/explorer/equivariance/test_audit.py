@@ -1,4 +1,4 @@
-"""How an audit behaves: what it refuses, what it leaves alone, and the report it writes."""
+"""Behaviour of an audit: what it refuses, what it leaves alone, and the report it writes."""
 
 from __future__ import annotations
 

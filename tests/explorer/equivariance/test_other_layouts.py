@@ -47,7 +47,7 @@ def test_a_mask_is_moved_with_the_members_that_it_masks() -> None:
 
 
 class Asked(nn.Module):
-    """What a set is told by another one; a fault weighs the other by numbers of places."""
+    """Tell a set what another one holds; a fault weighs the other by numbers of places."""
 
     def __init__(self, fault: bool) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""What can be wrong or odd with somebody's model file: it works, or one sentence says exactly what and where."""
+"""Open model files that are wrong or odd: they work, or one sentence says exactly what and where."""
 
 from __future__ import annotations
 

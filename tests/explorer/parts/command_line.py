@@ -9,7 +9,7 @@ HEAD = "import torch\nfrom torch import nn\n\n"
 
 
 class Said:
-    """What one command returned and printed."""
+    """The exit code and the output of one command."""
 
     def __init__(self, code: int, out: str, err: str) -> None:
         self.code, self.out, self.err = code, out, err

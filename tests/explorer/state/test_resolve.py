@@ -1,4 +1,4 @@
-"""What cannot be is clamped, what can be is left alone, and a second time changes nothing."""
+"""Resolving clamps what cannot be, leaves alone what can be, and changes nothing the second time."""
 
 from __future__ import annotations
 

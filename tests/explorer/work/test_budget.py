@@ -1,4 +1,4 @@
-"""What is kept to be quick stays within its bytes, whoever keeps it."""
+"""Caches stay within their bytes, whoever keeps them."""
 
 from __future__ import annotations
 
@@ -157,3 +157,7 @@ def test_a_drag_keeps_no_more_masks_than_the_budget_has_room_for(monkeypatch: py
     for k in range(100):
         mask(Affine(shift=(0.01 * k, 0.5), boundary="zero"), values, FieldType(Grid()), 1.0)
     assert 500 * KILO < results.nbytes <= results.most
+
+
+def test_a_parameter_without_a_shape_counts_nothing() -> None:
+    assert held_bytes(torch.nn.LazyLinear(3)) < KILO

@@ -206,7 +206,7 @@ def test_declared_representations_divide_the_channels(name: str) -> None:
 
 @each_grid_card
 def test_every_step_is_a_named_module(name: str) -> None:
-    """What functions compute cannot be seen by hooks: the last module's output is the network's."""
+    """Hooks cannot see what functions compute: the last module's output is the network's."""
     last: list[Tensor] = []
     network = trained(name)
     handles = [

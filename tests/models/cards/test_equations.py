@@ -198,7 +198,7 @@ def test_masked_rows_are_barred_after_the_step_alone() -> None:
 
 @pytest.mark.slow
 def test_the_numbers_in_place_come_to_the_value() -> None:
-    """What a person reads, "logistic(0.41 − 0.12) = 0.57", is a sum that holds."""
+    """A sum that a person reads, "logistic(0.41 − 0.12) = 0.57", is a sum that holds."""
     known = {
         "logistic": lambda x: 1 / (1 + np.exp(-x)), "tanh": np.tanh, "relu": lambda x: max(x, 0.0), "exp": np.exp,
         "root": np.sqrt, "__builtins__": {},

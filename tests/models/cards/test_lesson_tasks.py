@@ -47,7 +47,7 @@ def test_every_step_is_ticked_when_it_is_done(number: str) -> None:
 
 @each_lesson
 def test_conditions_name_what_there_is(number: str) -> None:
-    """That views exist is asked in the tests of the window."""
+    """Leave out whether views exist, which the tests of the window ask."""
     session = TAUGHT[number]
     models, samples = {m.name for m in catalogue().models}, {s.name for s in catalogue().samples}
     for pattern in (p for task in session.tasks for p in task.patterns):

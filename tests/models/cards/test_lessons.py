@@ -1,4 +1,4 @@
-"""What the lessons in resources/lessons show exists, and what they claim is true of the shipped networks.
+"""Lessons in resources/lessons show what exists and claim what is true of the shipped networks.
 
 Each lesson has a test that bears its number. "At rounding" means a relative error below EXACT, "broken" one above
 BROKEN; between the two nothing is claimed.

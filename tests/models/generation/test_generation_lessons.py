@@ -1,4 +1,4 @@
-"""What the lessons on vision transformers, codes and adversarial networks claim is true of the networks."""
+"""Claims of the lessons on vision transformers, codes and adversarial networks are true of the networks."""
 
 from __future__ import annotations
 

@@ -186,7 +186,7 @@ def test_a_law_that_nobody_claims_is_seen_broken() -> None:
 
 @each_card
 def test_every_value_a_person_sees_has_a_field(name: str) -> None:
-    """What is drawn, moved and measured is known for each layer, and the answer itself is a layer's."""
+    """Know of each layer how it is drawn, moved and measured; the answer itself is a layer's."""
     p = engine().prepared(State(model=name), name)
     unknown = [w.name for w in p.trace.layers if w.field is None]
     assert not unknown, unknown

@@ -1,4 +1,4 @@
-"""What the lessons on graphs, sets and attention claim is true of the shipped networks.
+"""Claims of the lessons on graphs, sets and attention are true of the shipped networks.
 
 Each lesson has a test that bears its number; what every lesson must have is in test_lessons.py. Nothing is claimed
 that would change when a network is trained again, unless the lesson says so of a shipped one.
@@ -50,7 +50,7 @@ def broken(frame: Frame) -> list[str]:
 
 
 def holds(frame: Frame) -> bool:
-    """Whether every layer that can be judged follows the element."""
+    """Say whether every layer that can be judged follows the element."""
     return all(m.cumulative is not None and m.cumulative < EXACT for m in frame.squares[0].measures.values())
 
 

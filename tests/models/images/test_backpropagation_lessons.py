@@ -1,4 +1,4 @@
-"""What the lessons on back-propagation claim is true of the network and of one neuron."""
+"""Claims of the lessons on back-propagation are true of the network and of one neuron."""
 
 from __future__ import annotations
 

@@ -160,7 +160,7 @@ def test_the_matrix_is_constant_along_its_diagonals_and_banded(step: int, bounda
 
 @pytest.mark.parametrize("boundary", BOUNDARIES)
 def test_sharing_is_the_nearest_shift_invariant_matrix(boundary: str) -> None:
-    """What the mean over the diagonals takes away is orthogonal to all that it could keep."""
+    """The mean over the diagonals takes away a part that is orthogonal to all that it could keep."""
     reach = offsets(5, boundary)
     index = offset_index(5, 5, reach, reach, boundary)
     weight = torch.randn(2, 25, 3, 25, dtype=torch.float64)

@@ -1,4 +1,4 @@
-"""What every network on meshes promises: laws under turned frames and renumbering, by formulas of this file alone."""
+"""Promises of every network on meshes: laws under turned frames and renumbering, by formulas of this file alone."""
 
 from __future__ import annotations
 

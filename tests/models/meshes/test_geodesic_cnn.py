@@ -97,7 +97,7 @@ def test_a_frame_turned_by_whole_steps_rolls_the_responses(steps: int) -> None:
 
 
 def test_the_surface_in_turned_frames_has_the_rolled_patches() -> None:
-    """What the last test rolls by hand is what geodesics traced in turned frames give."""
+    """Geodesics traced in turned frames give what the last test rolls by hand."""
     sample = find_sample("bumpy-sphere")
     position = np.asarray(sample.signals["position"].values, np.float64)
     surface = surface_of(position, np.asarray(sample.signals["faces"].values, np.int64))

@@ -1,4 +1,4 @@
-"""What the lessons on meshes and gauges claim is true of the shipped networks.
+"""Claims of the lessons on meshes and gauges are true of the shipped networks.
 
 Each lesson has a test that bears its number; what every lesson must have is in test_lessons.py.
 """

@@ -100,7 +100,7 @@ def test_a_chebyshev_filter_is_the_polynomial_of_the_matrix_and_of_its_spectrum(
 
 
 def test_on_a_regular_mesh_it_is_the_chebconv_of_torch_geometric() -> None:
-    """Where all vertices have one mass and one degree, both normalise alike: a flat torus of equal triangles."""
+    """Both normalise alike if all vertices have one mass and one degree: a flat torus of equal triangles."""
     side = 8
     i, j = np.divmod(np.arange(side * side), side)
     steps = [(1, 0), (0, 1), (1, 1), (-1, 0), (0, -1), (-1, -1)]

@@ -188,6 +188,14 @@ def test_devices() -> None:
             device_of(name)
 
 
+@pytest.mark.parametrize("name", [name for name, card in CARDS.items() if card.matrix is not None])
+def test_drawing_its_matrices_leaves_a_network_as_it_was(engine: LocalEngine, name: str) -> None:
+    wanted = State(name, steps=parse_chain(EACH[CARDS[name].domain][0]), device="cpu", dtype="float64")
+    assert engine.answer(wanted, never).squares[0].matrices
+    model = engine.prepared(wanted, name).model
+    assert all(p.dtype == torch.float64 for p in model.parameters() if p.is_floating_point())
+
+
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU")
 def test_the_gpu_gives_the_same_figures(engine: LocalEngine) -> None:
     cpu = complete(engine, state("plain-cnn")).squares[0]

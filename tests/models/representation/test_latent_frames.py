@@ -1,4 +1,4 @@
-"""What frames say of codes: on shipped networks, on somebody's own, and nothing of networks without a code."""
+"""Codes in frames: of shipped networks, on somebody's own, and nothing of networks without a code."""
 
 from __future__ import annotations
 

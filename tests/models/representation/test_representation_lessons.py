@@ -1,4 +1,4 @@
-"""What the lessons on codes and on generated graphs claim is true of the networks."""
+"""Claims of the lessons on codes and on generated graphs are true of the networks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the layers of a network on sequences give, and the shipped weights of its card."""
+"""Answers of the layers of a network on sequences, and the shipped weights of its card."""
 
 from __future__ import annotations
 

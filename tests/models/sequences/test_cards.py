@@ -90,7 +90,7 @@ def test_a_network_runs_at_every_extreme_of_its_parameters(name: str) -> None:
 
 @each_card
 def test_every_value_a_person_sees_has_a_field(name: str) -> None:
-    """What is drawn, moved and measured is known for each layer, and the answer itself is a layer's."""
+    """Know of each layer how it is drawn, moved and measured; the answer itself is a layer's."""
     p = engine().prepared(State(model=name, device="cpu"), name)
     unknown = [w.name for w in p.trace.layers if w.field is None]
     assert not unknown, unknown

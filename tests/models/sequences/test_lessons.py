@@ -1,4 +1,4 @@
-"""What the lessons on sequences claim is true of the networks; what every lesson must have is in test_lessons.py.
+"""Claims of the lessons on sequences are true of the networks; what every lesson must have is in test_lessons.py.
 
 The lessons on the simple network show it with 12 units, which are fresh and always the same. Of trained networks
 nothing is claimed that would change when they are trained again.
@@ -51,7 +51,7 @@ def moved_at(pulses: NDArray[np.bool_], gate: NDArray[Any]) -> float:
 
 
 def holds(frame: Frame, which: int = 0) -> bool:
-    """Whether every layer with a law follows the element."""
+    """Say whether every layer with a law follows the element."""
     found = [m.cumulative for m in frame.squares[which].measures.values() if m.cumulative is not None]
     return bool(found) and max(found) < EXACT
 

@@ -1,4 +1,4 @@
-"""What the lessons on the Transformer claim is true of the shipped network; what every lesson must have is not here."""
+"""Claims of the lessons on the Transformer are true of the shipped network; what every lesson must have is not here."""
 
 from __future__ import annotations
 

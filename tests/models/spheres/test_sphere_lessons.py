@@ -1,4 +1,4 @@
-"""What the lesson on the sphere claims is true of the networks."""
+"""Claims of the lesson on the sphere are true of the networks."""
 
 from __future__ import annotations
 

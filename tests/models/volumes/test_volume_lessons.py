@@ -1,4 +1,4 @@
-"""What the lessons on volumes claim is true of the networks."""
+"""Claims of the lessons on volumes are true of the networks."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ class RingInput(Form):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RingPart:
-    """What a view of rings draws: x and F(x) by site, and where each site has gone."""
+    """The part that a view of rings draws: x and F(x) by site, and where each site has gone."""
 
     data: ClassVar[str] = "ring"
 

@@ -47,7 +47,7 @@ class TreeInput(Form):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TreePart:
-    """What a view draws: x, ρ(g)x, and where each joint has gone."""
+    """The part that a view draws: x, ρ(g)x, and where each joint has gone."""
 
     data: ClassVar[str] = "bintree"
     x: np.ndarray

@@ -1,4 +1,4 @@
-"""What a person may do in the window. Each function takes the world and the draws of one interaction."""
+"""Interactions of a person with the window. Each function takes the world and the draws of one interaction."""
 
 from __future__ import annotations
 

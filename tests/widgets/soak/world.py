@@ -79,7 +79,7 @@ class Broken(AssertionError):
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """What a process holds; memory in bytes."""
+    """The holdings of a process; memory in bytes."""
 
     memory: int
     files: int

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import torch
 from torch import nn
 
 from explorer.declare.inputs import Inputs
@@ -12,7 +11,7 @@ from explorer.declare.types.fields import FieldType
 from explorer.network.changing.precision import copied
 from explorer.network.input.arguments import needed_arguments
 from explorer.network.input.inputs import called
-from explorer.network.tracing.running import evaluating
+from explorer.network.tracing.running import tried
 from explorer.spaces.graph.fields import EDGE, NODE
 from explorer.spaces.graph.network.inference import GraphInference
 from explorer.spaces.graph.network.inputs import UNSETTLED, graph_inputs, ordered_graph
@@ -69,11 +68,9 @@ def _runs(inputs: Inputs, model: nn.Module) -> bool:
 
 def _takes(other: Inputs, model: nn.Module) -> bool:
     trial = copied(model)
-    with evaluating(trial), torch.no_grad():
-        try:
-            called(trial, other, clone=True)
-        except torch.OutOfMemoryError:
-            raise
-        except Exception:  # it takes no such rows
-            return False
-    return True
+
+    def runs() -> bool:
+        called(trial, other, clone=True)
+        return True
+
+    return tried(trial, runs) is True

@@ -16,7 +16,8 @@ from torch import Tensor, nn
 
 from explorer.network.changing.copying import duplicate
 from explorer.network.input.arguments import ByName
-from explorer.network.tracing.running import evaluating, first_tensor
+from explorer.network.tracing.bounded import bounded
+from explorer.network.tracing.running import evaluating, first_tensor, tried
 from explorer.spaces.sequence.network.form import KINDS, LAYOUTS, SequenceInput
 from explorer.spaces.sequence.network.inputs import sequence_inputs
 
@@ -150,15 +151,14 @@ def takes_ids(network: nn.Module, most: int | None, names: tuple[str, ...] = ())
     if not any(isinstance(m, nn.Embedding) for m in network.modules()):
         return False
     trial = duplicate(network)
-    with torch.no_grad(), evaluating(trial):
-        try:
-            ids = torch.zeros(1, min(most or _STEPS, _STEPS), dtype=torch.int64)
-            given = tuple(torch.ones_like(ids) if "mask" in name else ids for name in names)
-            return first_tensor(ByName(names)(trial, given) if names else trial(ids)) is not None
-        except (torch.OutOfMemoryError, KeyboardInterrupt):
-            raise
-        except Exception:  # a forward of somebody else's may raise anything
-            return False
+
+    def answer() -> Tensor | None:
+        device = next((p.device for p in trial.parameters()), None)
+        ids = torch.zeros(1, min(most or _STEPS, _STEPS), dtype=torch.int64, device=device)
+        given = tuple(torch.ones_like(ids) if "mask" in name else ids for name in names)
+        return first_tensor(ByName(names)(trial, given) if names else trial(ids))
+
+    return tried(trial, answer) is not None
 
 
 def _shown(order: str) -> str:
@@ -202,7 +202,7 @@ def mixes(
     def by_step(found: Tensor) -> Tensor:
         return found.movedim(found.shape.index(steps), 0).flatten(1) if steps in found.shape else found.flatten()
 
-    with torch.no_grad(), evaluating(network):
+    with torch.no_grad(), evaluating(network), bounded(network):
         before = answer(given)
         for at in (steps // 2, steps - 1, 0):
             other = [x.clone() for x in given]

@@ -18,7 +18,8 @@ from explorer.network.changing.copying import duplicate
 from explorer.network.changing.precision import copied
 from explorer.network.input.arguments import ByName
 from explorer.network.input.inputs import called, from_signals
-from explorer.network.tracing.running import evaluating, first_tensor
+from explorer.network.tracing.bounded import bounded
+from explorer.network.tracing.running import evaluating, first_tensor, tried
 from explorer.spaces.sequence.fields import Steps
 from explorer.spaces.sequence.network.fit import fit_sequence
 from explorer.spaces.sequence.network.form import LAYOUTS, SequenceInput
@@ -63,12 +64,12 @@ def several_sequences(network: nn.Module, names: tuple[str, ...], told: Mapping[
     found = [width for width in widths_in(network) if width > 0] or [1]
     choices = [[w] for _, (w,) in known] if known else [found] * len(names)
     orders = [str(told["layout"])] if "layout" in told else list(LAYOUTS)
-    tried = itertools.islice(itertools.product(orders, itertools.product(*choices)), MOST_TRIALS)
+    trials = itertools.islice(itertools.product(orders, itertools.product(*choices)), MOST_TRIALS)
     trial = duplicate(network)
     running: dict[str, tuple[int, ...]] = {}
     mixing: dict[str, tuple[int, ...]] = {}
     failed: Exception | None = None
-    for order, widths in tried:
+    for order, widths in trials:
         if order in mixing:
             continue
         try:
@@ -202,13 +203,7 @@ def require_time(inputs: Inputs, model: nn.Module) -> None:
 def _takes_half(inputs: Inputs, trial: nn.Module, axis: int) -> bool:
     """Say whether a network runs with half of what its arguments have along an axis."""
     fewer = tuple(v.narrow(axis, 0, (v.shape[axis] + 1) // 2).clone() for v in inputs.values)
-    try:
-        with torch.no_grad(), evaluating(trial):
-            return first_tensor(called(trial, replace(inputs, values=fewer))) is not None
-    except (torch.OutOfMemoryError, KeyboardInterrupt):
-        raise
-    except Exception:  # a forward of somebody else's may raise anything
-        return False
+    return tried(trial, lambda: first_tensor(called(trial, replace(inputs, values=fewer)))) is not None
 
 
 def _unsettled() -> FieldType:
@@ -231,7 +226,7 @@ def settled(inputs: Inputs, model: nn.Module) -> Inputs:
     found = [axis for axis in axes if _takes_half(inputs, trial, axis)]
     if not found:
         # it takes so many steps and no other number: they are what all arguments and the answer have as many of
-        with torch.no_grad(), evaluating(trial):
+        with torch.no_grad(), evaluating(trial), bounded(trial):
             answer = first_tensor(called(trial, inputs, clone=True))
         sizes = {axis: {v.shape[axis] for v in inputs.values} for axis in axes}
         found = [a for a, of in sizes.items() if len(of) == 1 and answer is not None and of <= set(answer.shape)]

@@ -1,4 +1,4 @@
-"""What the world does to the program: signals, a full disk, no home, odd names, another language, a clock set back."""
+"""Try faults of the world: signals, a full disk, no home, odd names, another language, a clock set back."""
 
 from __future__ import annotations
 

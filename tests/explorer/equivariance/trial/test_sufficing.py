@@ -1,4 +1,4 @@
-"""Which layers make a fault is tried: two whose faults cancel do not, nor what only has a wrong field."""
+"""Trials of which layers make a fault: two whose faults cancel do not, nor what only has a wrong field."""
 
 from __future__ import annotations
 

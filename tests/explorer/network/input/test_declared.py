@@ -1,4 +1,4 @@
-"""What somebody says that a network takes: written and read as text and beside the file, never executed."""
+"""Declarations of what a network takes: written and read as text and beside the file, never executed."""
 
 from __future__ import annotations
 

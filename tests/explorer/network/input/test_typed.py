@@ -39,7 +39,7 @@ PLANE = SimpleNamespace(fibergroup=C4, basespace_action=turn)
 
 @dataclass(frozen=True)
 class Declared:
-    """What escnn's FieldType has of what is read."""
+    """The attributes of escnn's FieldType that are read."""
 
     names: tuple[str, ...]
 
@@ -69,7 +69,7 @@ class Declared:
 
 
 class Geometric:
-    """What escnn's GeometricTensor has."""
+    """The attributes of escnn's GeometricTensor."""
 
     def __init__(self, tensor: Tensor, kind: Declared) -> None:
         assert tensor.shape[1] == kind.size

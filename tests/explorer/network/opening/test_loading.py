@@ -188,7 +188,7 @@ def test_weights_are_read_in_half_precision_and_as_checkpoints(tmp_path: Path) -
 
 
 class Payload:
-    """What a hostile checkpoint does when it is unpickled."""
+    """Stand for what a hostile checkpoint does when it is unpickled."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

@@ -1,4 +1,4 @@
-"""What a trace says of a network: order, names, field types, spacing, receptive field; and that it leaves no trace."""
+"""Check traces of networks: order, names, field types, spacing, receptive field; and that it leaves no trace."""
 
 from __future__ import annotations
 

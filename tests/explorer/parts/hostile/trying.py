@@ -51,7 +51,7 @@ def result_bytes(sample: Sample) -> int:
 
 @dataclass
 class Outcome:
-    """What came of many files: how many of each kind, and examples of what must not be."""
+    """The outcome of many files: how many of each kind, and examples of what must not be."""
 
     counts: Counter[str] = field(default_factory=Counter)
     seen: list[str] = field(default_factory=list)

@@ -23,7 +23,7 @@ LOSSY = ["drop-edges:0.4,1", "drop-nodes:0.3,2"]
 
 
 def test_every_transform_of_graphs_and_sets_is_tried() -> None:
-    """What acts on grids is held to its laws in test_transforms.py, which asserts the same of itself."""
+    """Try graphs alone; test_transforms.py holds elements on grids to their laws."""
     tried = {step.name: step for text in (*EXACT, *LOSSY) for step in parse_chain(text)}
     relational = {t.name: t for t in transforms().values() if {"graph", "set"} & set(t.domains)}
     assert set(tried) == set(relational)

@@ -1,4 +1,4 @@
-"""What is written is read back the same, and networkx, scipy, torch and RDKit read it too."""
+"""Graphs are read back as they were written, and networkx, scipy, torch and RDKit read them too."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What makes large meshes bearable: the order of elimination, nothing run or traced twice, progress, cancelling."""
+"""Means to make large meshes bearable: the order of elimination, nothing run or traced twice, progress, cancelling."""
 
 from __future__ import annotations
 

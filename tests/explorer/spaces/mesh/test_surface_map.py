@@ -1,4 +1,4 @@
-"""What moves meshes: frames, space and the surface itself, and what each does to every kind of field."""
+"""Elements that move meshes: frames, space and the surface itself, and what each does to every kind of field."""
 
 from __future__ import annotations
 

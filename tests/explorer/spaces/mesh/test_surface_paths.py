@@ -306,7 +306,7 @@ def test_a_vector_carried_over_the_sphere_comes_near_to_the_great_circle() -> No
 
 
 def test_a_path_over_a_saddle_passes_its_vertices_and_adds_up_their_transports() -> None:
-    """Where angles add up to more than 2π shortest paths run through vertices: inside of a torus, along the edges."""
+    """Shortest paths run through vertices where angles add up to more than 2π: inside of a torus, along the edges."""
     around, across = 30, 12
     rng = np.random.default_rng(8)
     v, f = torus(around, across, 2.0, 0.8)

@@ -451,7 +451,7 @@ def test_inputs_are_what_a_network_is_called_with(file: Path) -> None:
 
 
 def test_numbers_of_tokens_have_no_silence_to_come_in() -> None:
-    """What enters at the front is a token as well, so that a network that hears it is not at fault."""
+    """Count as a token what enters at the front, so that a network that hears it is not at fault."""
 
     class Reader(nn.Module):
         def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""How far layers see along a long sequence, found on short ones."""
+"""Reaches of layers along a long sequence, found on short ones."""
 
 from __future__ import annotations
 

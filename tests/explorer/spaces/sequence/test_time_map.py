@@ -35,7 +35,7 @@ def act(text: str, x: Tensor, field: FieldType = STEP) -> Tensor:
 
 
 def test_every_transform_of_sequences_is_tried() -> None:
-    """What acts on grids and graphs is tried in test_transforms.py and test_relabelling.py."""
+    """Try sequences alone; grids and graphs have test_transforms.py and test_relabelling.py."""
     of_time = {t.name: t for t in transforms().values() if "sequence" in t.domains}
     assert {parse_chain(text)[0].name for text in TRIED} == set(of_time)
     assert {name for name, t in of_time.items() if t.inverse is None} == {"warp", "noise"}

@@ -1,4 +1,4 @@
-"""What is written of a sequence is read back the same."""
+"""Sequences are read back as they were written."""
 
 from __future__ import annotations
 

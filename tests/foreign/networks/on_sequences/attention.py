@@ -18,13 +18,13 @@ def series():
 
 
 def band(shift=0):
-    """Who sees whom: steps at most two away; shifted by one it looks farther back than ahead."""
+    """Return who sees whom: steps at most two away; shifted by one it looks farther back than ahead."""
     at = torch.arange(STEPS)
     return (at[:, None] - at + shift).abs() <= 2
 
 
 def bias(by_position=False):
-    """What is added to the logits: less for farther steps, or for later ones."""
+    """Return what is added to the logits: less for farther steps, or for later ones."""
     at = torch.arange(STEPS, dtype=torch.float32)
     return -0.3 * (at.expand(STEPS, STEPS) if by_position else (at[:, None] - at).abs())
 

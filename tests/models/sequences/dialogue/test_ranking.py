@@ -113,7 +113,7 @@ def test_the_second_look_is_at_what_others_replied() -> None:
 
 
 def test_the_answer_of_each_sentence_is_told_where_it_belongs() -> None:
-    """What the Output view ranks: F(x) and F(rho(g)x) of each element, in the order of x."""
+    """Rank as the Output view does: F(x) and F(rho(g)x) of each element, in the order of x."""
     engine = LocalEngine({card.name: card for card in CARDS.values()})
     state = State("persona-starspace", sample="persona-plain", device="cpu", dtype="float64")
     for steps in ("permute:3", "drop-nodes:0.2"):

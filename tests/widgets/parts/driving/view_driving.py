@@ -1,4 +1,4 @@
-"""What the view tests share: frames with odd data, wishes gathered, and what may not be made anew on a frame."""
+"""Helpers of the view tests: frames with odd data, wishes gathered, and what may not be made anew on a frame."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What lines of a graph stand for beside edges: chemical bonds, and the strongest pairs of a dense field."""
+"""Lines of a graph beside edges: chemical bonds, and the strongest pairs of a dense field."""
 
 from __future__ import annotations
 

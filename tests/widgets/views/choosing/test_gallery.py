@@ -1,4 +1,4 @@
-"""What there is to choose from: clicks ask for it, the search finds it, the marks follow the state."""
+"""The Gallery of models: clicks ask for it, the search finds it, the marks follow the state."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a person has trusted in the whole window: an edit shown line by line, a yes taken back, sessions that know."""
+"""Trust given in the whole window: an edit shown line by line, a yes taken back, sessions that know."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What somebody meets who tries the window for the first time, with the mouse and the keys of the whole window."""
+"""The first tour of the whole window, with the mouse and the keys."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is shown while a network takes its time belongs to the element that was chosen, or says that it does not."""
+"""Views show, while a network takes its time, what belongs to the chosen element, or say that it does not."""
 
 from __future__ import annotations
 

@@ -19,6 +19,7 @@ from explorer.spaces.mesh.elements.word import rotation_by
 from explorer.square.frame import Square
 from explorer.state.catalogue import Catalogue
 from explorer.state.state import State
+from widgets.base.controls.row import ControlRow, compact
 from widgets.base.frame_view import FrameView
 from widgets.base.look import theme
 from widgets.base.text.words import subject
@@ -82,27 +83,15 @@ class SurfaceView(FrameView[tuple[Square, MeshPart]]):
         self.words.setWordWrap(True)  # a long line does not widen the window
         self.cut = SliceControl()
         self.cut.changed.connect(self._cut)
-        self._labels = (QLabel("Show"), QLabel("colours"), QLabel("feature"))
-        self._chrome = QWidget()
-        self._chrome.setProperty("chrome", True)  # left out of exported figures
-        self._chrome.setMinimumWidth(1)
-        row = QHBoxLayout(self._chrome)
-        row.setContentsMargins(8, 4, 8, 0)
-        row.setSpacing(6)
         tips = "Which panels", "What colours mean", "Which channel or order of the feature"
         for box, tip in zip((self.sides, self.colour, self.feature), tips, strict=True):
-            box.setToolTip(tip)
-        for label, box in zip(self._labels, (self.sides, self.colour, self.feature), strict=True):
-            box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-            box.setMinimumContentsLength(6)
-            box.setMinimumWidth(38)
-            row.addWidget(label)
-            row.addWidget(box)
-            box.activated.connect(lambda _: self._chosen())
+            compact(box, 6, tip).activated.connect(lambda _: self._chosen())
         for tick in (self.frames, self.arrows, self.wires):
-            row.addWidget(tick)
             tick.toggled.connect(lambda _: self._chosen())
-        row.addStretch(1)
+        self._chrome = ControlRow(
+            "Show", self.sides, "colours", self.colour, "feature", self.feature, self.frames, self.arrows, self.wires,
+            narrow=NARROW,
+        )  # fmt: skip
         below = QHBoxLayout()
         below.setContentsMargins(10, 0, 10, 4)
         below.addWidget(self.words, 1)
@@ -341,12 +330,12 @@ class SurfaceView(FrameView[tuple[Square, MeshPart]]):
 
     def resizeEvent(self, event: Any) -> None:
         super().resizeEvent(event)
-        for label in (*self._labels, self.arrows_at):  # in a narrow window the tips say the same
-            label.setVisible(event.size().width() >= NARROW)
+        self.arrows_at.setVisible(event.size().width() >= NARROW)  # in a narrow window the tip says the same
 
     # what every view can do -----------------------------------------------------------------------------------------
     def apply_theme(self) -> None:
-        for label in (*self._labels, self.arrows_at, self.words):
+        self._chrome.apply_theme()
+        for label in (self.arrows_at, self.words):
             label.setStyleSheet(f"color: {theme.current().muted};")
         if self.parts():
             self.refresh()

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QSignalBlocker
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QWidget
 
 from explorer.spaces.points.drawing.values import PointsPart
 from explorer.square.frame import Square
+from widgets.base.controls.row import ControlRow, stacked
 from widgets.base.frame_view import FrameView
-from widgets.base.look import theme
 from widgets.base.text.words import subject
 from widgets.base.view import ViewSpec, Wish
 from widgets.spaces.points.charts.lifted_chart import LiftedChart
@@ -31,20 +31,8 @@ class LiftedView(FrameView[tuple[Square, PointsPart]]):
         super().__init__(parent)
         self.chart = LiftedChart(self)
         self.point, self.lift = QComboBox(), QComboBox()
-        self._labels = (QLabel("Point"), QLabel("frame"))
-        self._chrome = QWidget()
-        self._chrome.setProperty("chrome", True)  # left out of exported figures
-        row = QHBoxLayout(self._chrome)
-        row.setContentsMargins(8, 4, 8, 0)
-        for label, box in zip(self._labels, (self.point, self.lift), strict=True):
-            row.addWidget(label)
-            row.addWidget(box)
-        row.addStretch(1)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(2)
-        column.addWidget(self._chrome)
-        column.addWidget(self.chart, 1)
+        self._chrome = ControlRow("Point", self.point, "frame", self.lift)
+        stacked(self, self._chrome, self.chart, gap=2)
         self.point.activated.connect(lambda index: self.wished.emit(Wish({"node": int(index)})))
         self.lift.activated.connect(lambda _: self.refresh())
         self.chart.hovered.connect(self.hovered)
@@ -99,8 +87,7 @@ class LiftedView(FrameView[tuple[Square, PointsPart]]):
         return f"Whom a lifted point sees, by the logarithm between them: {subject(self.frame)}."
 
     def apply_theme(self) -> None:
-        for label in self._labels:
-            label.setStyleSheet(f"color: {theme.current().muted};")
+        self._chrome.apply_theme()
         self.chart.dress()
 
 

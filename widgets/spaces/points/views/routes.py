@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QSignalBlocker
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QWidget
 
 from explorer.spaces.points.drawing.routes import Route, Routed
 from explorer.square.frame import Square
+from widgets.base.controls.row import ControlRow, stacked
 from widgets.base.frame_view import FrameView
-from widgets.base.look import theme
 from widgets.base.text.words import subject
 from widgets.base.view import ViewSpec, Wish
 from widgets.spaces.points.charts.routes_chart import RoutesChart
@@ -52,19 +52,8 @@ class RoutesView(FrameView[tuple[Square, Routed]]):
         super().__init__(parent)
         self.chart = RoutesChart(self)
         self.product = QComboBox()
-        self._label = QLabel("Product")
-        self._chrome = QWidget()
-        self._chrome.setProperty("chrome", True)  # left out of exported figures
-        row = QHBoxLayout(self._chrome)
-        row.setContentsMargins(8, 4, 8, 0)
-        row.addWidget(self._label)
-        row.addWidget(self.product)
-        row.addStretch(1)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(2)
-        column.addWidget(self._chrome)
-        column.addWidget(self.chart, 1)
+        self._chrome = ControlRow("Product", self.product)
+        stacked(self, self._chrome, self.chart, gap=2)
         # its first path, so that the choice is one of a layer: it is undone, saved and copied as any other
         self.product.activated.connect(lambda _: self._choose(self.product.currentData()))
         self.chart.chosen.connect(self._choose)
@@ -133,7 +122,7 @@ class RoutesView(FrameView[tuple[Square, Routed]]):
         return f"Paths of {found[1]}, as wide as they carry much: {subject(self.frame)}."
 
     def apply_theme(self) -> None:
-        self._label.setStyleSheet(f"color: {theme.current().muted};")
+        self._chrome.apply_theme()
         self.chart.dress()
 
 

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QSignalBlocker
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QWidget
 
 from explorer.spaces.sequence.drawing.values import TimePart
 from explorer.square.frame import Square
+from widgets.base.controls.row import ControlRow, compact, stacked
 from widgets.base.frame_view import FrameView
-from widgets.base.look import theme
 from widgets.base.text.words import counterpart, figure, subject
 from widgets.base.view import ViewSpec, Wish
 from widgets.charts.adaptive import Adaptive
@@ -42,23 +42,9 @@ class GatesView(FrameView[tuple[Square, TimePart]]):
         self.law.setToolTip("Whether this gate says what is kept (1 − γ) or what is replaced (γ)")
         for value, text in LAWS:
             self.law.addItem(text, value)
-        for box in (self.gate, self.law):
-            box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-            box.setMinimumContentsLength(8)
-        self._chrome = QWidget()
-        self._chrome.setProperty("chrome", True)  # left out of exported figures
-        row = QHBoxLayout(self._chrome)
-        row.setContentsMargins(8, 4, 8, 0)
-        self._word = QLabel("Forgetting time from")
-        for part in (self._word, self.gate, self.law):
-            row.addWidget(part)
-        row.addStretch(1)
+        self._chrome = ControlRow("Forgetting time from", compact(self.gate, 8), compact(self.law, 8))
         right = QWidget()
-        column = QVBoxLayout(right)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self._chrome)
-        column.addWidget(self.times, 1)
+        stacked(right, self._chrome, self.times)
         self._right = right
         both = Adaptive(self)
         both.addWidget(self.histograms, 1)
@@ -180,7 +166,7 @@ class GatesView(FrameView[tuple[Square, TimePart]]):
         return f"{'; '.join(words)}: {subject(self.frame)}."
 
     def apply_theme(self) -> None:
-        self._word.setStyleSheet(f"color: {theme.current().muted};")
+        self._chrome.apply_theme()
         self.histograms.dress()
         self.times.dress()
 

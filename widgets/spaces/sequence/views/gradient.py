@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QSignalBlocker
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QSpinBox, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QSpinBox, QWidget
 
 from explorer.spaces.sequence.drawing.values import TimePart, parts_of_one_time
 from explorer.square.frame import Square
+from widgets.base.controls.row import ControlRow, stacked
 from widgets.base.frame_view import FrameView
-from widgets.base.look import theme
 from widgets.base.text.words import figure, subject
 from widgets.base.view import ViewSpec, Wish
 from widgets.spaces.sequence.charts.gradient_chart import GradientChart, Slope, cut_at, rate_of, rate_text
@@ -40,19 +40,9 @@ class GradientView(FrameView[tuple[Square, TimePart]]):
         self.every.setKeyboardTracking(False)
         self.every.setToolTip("Detach the state after so many steps: truncated backpropagation through time")
         self.every.setAccessibleName("Truncate after so many steps")
-        self._chrome = QWidget()
-        self._chrome.setProperty("chrome", True)  # left out of exported figures
-        row = QHBoxLayout(self._chrome)
-        row.setContentsMargins(8, 4, 8, 0)
-        self._word, self._said = QLabel("Truncate after"), QLabel()
-        for part in (self._word, self.every, self._said):
-            row.addWidget(part)
-        row.addStretch(1)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self._chrome)
-        column.addWidget(self.chart, 1)
+        self._chrome = ControlRow("Truncate after", self.every, "")
+        self._said = self._chrome.words[-1]
+        stacked(self, self._chrome, self.chart)
         self.every.valueChanged.connect(lambda k: self.wished.emit(Wish({"truncate": k or None}, tag="truncate")))
         self.every.editingFinished.connect(self._settled)
         self.chart.hovered.connect(self.hovered)
@@ -140,8 +130,7 @@ class GradientView(FrameView[tuple[Square, TimePart]]):
         return "; ".join(words) + "."
 
     def apply_theme(self) -> None:
-        for label in (self._word, self._said):
-            label.setStyleSheet(f"color: {theme.current().muted};")
+        self._chrome.apply_theme()
         self.chart.dress()
 
 

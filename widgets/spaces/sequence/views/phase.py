@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QSignalBlocker
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QWidget
 
 from explorer.spaces.sequence.drawing.values import Settling, TimePart
 from explorer.square.frame import Square
+from widgets.base.controls.row import ControlRow, stacked
 from widgets.base.frame_view import FrameView
-from widgets.base.look import theme
 from widgets.base.text.words import figure, subject
 from widgets.base.view import ViewSpec, Wish
 from widgets.spaces.sequence.charts.phase_chart import Path, PhaseChart, principal, thinned
@@ -38,25 +38,12 @@ class PhaseView(FrameView[tuple[Square, TimePart]]):
         self._axes: tuple[Any, tuple[Any, Any, Any]] | None = None
         self.layer, self.across, self.up = QComboBox(), QComboBox(), QComboBox()
         self.chart = PhaseChart(self, self.pointer)
-        self._words = (QLabel("State"), QLabel("across"), QLabel("up"))
         self.layer.setToolTip("The layer whose path is drawn; at first the selected one, or the hidden state")
         for box in (self.layer, self.across, self.up):
             box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
             box.activated.connect(lambda _: self.refresh())
-        self._chrome = QWidget()
-        self._chrome.setProperty("chrome", True)  # left out of exported figures
-        row = QHBoxLayout(self._chrome)
-        row.setContentsMargins(8, 4, 8, 0)
-        row.setSpacing(6)
-        for word, box in zip(self._words, (self.layer, self.across, self.up), strict=True):
-            row.addWidget(word)
-            row.addWidget(box)
-        row.addStretch(1)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self._chrome)
-        column.addWidget(self.chart, 1)
+        self._chrome = ControlRow("State", self.layer, "across", self.across, "up", self.up)
+        stacked(self, self._chrome, self.chart)
         self.chart.hovered.connect(self.hovered)
         self.chart.picked.connect(self._picked)
         self.apply_theme()
@@ -179,8 +166,7 @@ class PhaseView(FrameView[tuple[Square, TimePart]]):
         )
 
     def apply_theme(self) -> None:
-        for word in self._words:
-            word.setStyleSheet(f"color: {theme.current().muted};")
+        self._chrome.apply_theme()
         self.chart.dress()
 
 

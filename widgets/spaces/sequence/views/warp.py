@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QSignalBlocker
-from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QComboBox, QToolButton, QWidget
 
 from explorer.declare.elements import Step
 from explorer.spaces.sequence.drawing.values import TimePart, parts_of_one_time
 from explorer.square.frame import Square
+from widgets.base.controls.row import ControlRow, compact, stacked
 from widgets.base.frame_view import FrameView
-from widgets.base.look import theme
 from widgets.base.text.words import figure, subject
 from widgets.base.view import ViewSpec, Wish
 from widgets.spaces.sequence.charts.gate_statistics import keeps, timed
@@ -41,29 +41,15 @@ class WarpView(FrameView[tuple[Square, TimePart]]):
         super().__init__(parent)
         self.chart = WarpChart(self, self.pointer)
         self.gate, self.relative = QComboBox(), QCheckBox("÷ mean over x")
-        self.gate.setToolTip("The gate that is to follow dτ/dt; of one that keeps, 1 − gate is shown")
-        self.gate.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        self.gate.setMinimumContentsLength(10)
+        compact(self.gate, 10, "The gate that is to follow dτ/dt; of one that keeps, 1 − gate is shown")
         self.relative.setToolTip("Divide each gate by its mean over x, where dτ/dt is 1")
         self.relative.setChecked(True)
-        self._chrome = QWidget()
-        self._chrome.setProperty("chrome", True)  # left out of exported figures
-        row = QHBoxLayout(self._chrome)
-        row.setContentsMargins(8, 4, 8, 0)
-        self._word = QLabel("Gate")
-        for part in (self._word, self.gate, self.relative):
-            row.addWidget(part)
-        row.addStretch(1)
         self.help = QToolButton()
         self.help.setText("?")
         self.help.setAutoRaise(True)
         self.help.setToolTip(HINTS)
-        row.addWidget(self.help)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self._chrome)
-        column.addWidget(self.chart, 1)
+        self._chrome = ControlRow("Gate", self.gate, self.relative, rest=(self.help,))
+        stacked(self, self._chrome, self.chart)
         self.setFocusProxy(self.chart)
         self.gate.activated.connect(lambda: self._show_gates())
         self.relative.toggled.connect(lambda _: self._show_gates())
@@ -104,7 +90,7 @@ class WarpView(FrameView[tuple[Square, TimePart]]):
             pick = own if own in names and own != self._own else wanted
             self._own = own
             self.gate.setCurrentIndex(names.index(pick) if pick in names else 0 if names else -1)
-        for part_ in (self._word, self.gate, self.relative):
+        for part_ in (*self._chrome.words, self.gate, self.relative):
             part_.setVisible(bool(names))
 
     _own = ""
@@ -166,7 +152,7 @@ class WarpView(FrameView[tuple[Square, TimePart]]):
         return "; ".join(words) + "."
 
     def apply_theme(self) -> None:
-        self._word.setStyleSheet(f"color: {theme.current().muted};")
+        self._chrome.apply_theme()
         self.chart.dress()
 
 

@@ -9,15 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QImage
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QSlider, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QSlider, QWidget
 
 from explorer.declare.elements import transforms
 from explorer.spaces.points.elements.isometry import rotation, turn_of
 from explorer.spaces.volume.drawing.values import VolumePart
 from explorer.square.frame import Square
 from explorer.state.state import State
+from widgets.base.controls.row import ControlRow, stacked
 from widgets.base.frame_view import FrameView
-from widgets.base.look import theme
 from widgets.base.text.words import figure, subject
 from widgets.base.view import ViewSpec, Wish
 from widgets.maps.linking import precise
@@ -57,21 +57,10 @@ class IsosurfaceView(FrameView[tuple[Square, VolumePart]]):
         self.level.setAccessibleName("Level")
         self.level.setToolTip("The value of the surface, as a share of the largest one")
         self.level.valueChanged.connect(lambda _: self.refresh())
-        self.words = QLabel()
-        chrome = QWidget()
-        chrome.setProperty("chrome", True)  # left out of exported figures
-        row = QHBoxLayout(chrome)
-        row.setContentsMargins(8, 4, 8, 0)
-        row.addWidget(QLabel("Level"))
-        row.addWidget(self.level, 1)
-        row.addWidget(self.words)
-        row.addStretch(1)
-        self._chrome = chrome
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(2)
-        column.addWidget(chrome)
-        column.addWidget(self.canvas, 1)
+        self.level.setMinimumWidth(180)
+        self._chrome = ControlRow("Level", self.level, "")
+        self.words = self._chrome.words[-1]
+        stacked(self, self._chrome, self.canvas, gap=2)
         self.canvas.hovered.connect(self._hover)
         self.canvas.picked.connect(self._picked)
         self.canvas.turned.connect(self._turn)
@@ -209,7 +198,7 @@ class IsosurfaceView(FrameView[tuple[Square, VolumePart]]):
         return f"Surfaces at {self.words.text()}, layer {square.layer.name}: {subject(self.frame)}."
 
     def apply_theme(self) -> None:
-        self.words.setStyleSheet(f"color: {theme.current().muted};")
+        self._chrome.apply_theme()
         self.canvas.update()
 
 

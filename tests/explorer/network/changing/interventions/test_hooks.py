@@ -1,4 +1,4 @@
-"""What an intervention does to a network: closed forms, every form of result, and nothing left behind."""
+"""Interventions on a network: closed forms, every form of result, and nothing left behind."""
 
 from __future__ import annotations
 

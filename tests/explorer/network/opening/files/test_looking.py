@@ -455,7 +455,7 @@ def test_names_in_a_file_do_not_reach_the_terminal_as_they_are(tmp_path: Path) -
 
 
 def test_the_list_of_what_torch_allows_is_torchs_own(tmp_path: Path) -> None:
-    """What is called weights is read with weights_only; what is refused here is refused there."""
+    """Read with weights_only what is called weights; whatever is refused here is refused there."""
     for held in ({"w": torch.zeros(2)}, [torch.Size([2])], {"d": torch.float16}, io.BytesIO(), nn.ReLU()):
         path = tmp_path / "w.pt"
         torch.save(held, path)

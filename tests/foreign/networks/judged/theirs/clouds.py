@@ -154,7 +154,7 @@ class WithFeatures(nn.Module):
 
 
 class TwoSets(nn.Module):
-    """What one set makes of another: (N, 4) and (M, 4)."""
+    """Let one set, (N, 4), hear another, (M, 4)."""
 
     def __init__(self, fault=0):
         super().__init__()

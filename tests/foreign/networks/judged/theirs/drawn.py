@@ -363,7 +363,7 @@ class Dense(nn.Module):
 
 
 class TieBreaker(nn.Module):
-    """Where is the brightest place? The answer is what lies there; ties go to the first."""
+    """Answer with what lies at the brightest place; ties go to the first."""
 
     def __init__(self, fault=0):
         super().__init__()

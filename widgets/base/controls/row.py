@@ -1,0 +1,77 @@
+"""Lay out what stands above a view: a row of controls that exported figures leave out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+
+from widgets.base.look import theme
+
+GAP = 6
+
+
+class ControlRow(QWidget):
+    """Controls in one line, with words before them; what is left of the line stays empty.
+
+    Args:
+        parts: widgets, and words as text.
+        rest: the same, at the right end.
+        margins: left, top, right, bottom.
+        narrow: pixels below which words give way, as the tips of the controls say the same.
+    """
+
+    def __init__(
+        self, *parts: QWidget | str, margins: tuple[int, int, int, int] = (8, 4, 8, 0), narrow: int = 0,
+        rest: Iterable[QWidget | str] = (),
+    ) -> None:  # fmt: skip
+        super().__init__()
+        self.setProperty("chrome", True)  # left out of exported figures
+        self.setMinimumWidth(1)
+        self.words: list[QLabel] = []
+        self._narrow = narrow
+        row = QHBoxLayout(self)
+        row.setContentsMargins(*margins)
+        row.setSpacing(GAP)
+        for part in parts:
+            row.addWidget(self._made(part))
+        row.addStretch(1)
+        for part in rest:
+            row.addWidget(self._made(part))
+        self.apply_theme()
+
+    def _made(self, part: QWidget | str) -> QWidget:
+        if isinstance(part, QWidget):
+            return part
+        self.words.append(QLabel(part))
+        return self.words[-1]
+
+    def apply_theme(self) -> None:
+        """Write the words in the colour of what is beside the matter."""
+        for word in self.words:
+            word.setStyleSheet(f"color: {theme.current().muted};")
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        for word in self.words if self._narrow else ():
+            word.setVisible(event.size().width() >= self._narrow)
+
+
+def compact(box: QComboBox, letters: int, tip: str = "") -> QComboBox:
+    """Let a box be as narrow as so many letters, whatever it offers; return it."""
+    box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+    box.setMinimumContentsLength(letters)
+    if tip:
+        box.setToolTip(tip)
+    return box
+
+
+def stacked(view: QWidget, *parts: QWidget, gap: int = 0) -> QVBoxLayout:
+    """Lay parts out one below the other, without margins; the last one takes the room that is left."""
+    column = QVBoxLayout(view)
+    column.setContentsMargins(0, 0, 0, 0)
+    column.setSpacing(gap)
+    for part in parts:
+        column.addWidget(part, 1 if part is parts[-1] else 0)
+    return column
