@@ -122,7 +122,7 @@ class View(QWidget):
         """Return one line that says what is shown with which parameters, for exported figures."""
         return ""
 
-    def picture(self) -> QPixmap:
+    def snapshot(self) -> QPixmap:
         """Return what the view shows, on the screen or not.
 
         Qt counts parts that moved as painted again by this, and would leave their old places on the screen.

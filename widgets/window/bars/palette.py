@@ -181,13 +181,14 @@ class Palette(QFrame):
     def _run(self, item: QTreeWidgetItem | None) -> None:
         if item is None:
             return
-        path, action = self._listed[self.list.indexOfTopLevelItem(item)]
-        if not shiboken6.isValid(action):
+        path, chosen = self._listed[self.list.indexOfTopLevelItem(item)]
+        found: QAction | None = chosen
+        if not shiboken6.isValid(chosen):
             self._renew()
-            action = dict(self._actions).get(path)
+            found = dict(self._actions).get(path)
         self.dismiss()
-        if action is not None:
-            action.trigger()
+        if found is not None:
+            found.trigger()
 
     def _renew(self) -> None:
         """Collect the actions again if a menu was filled anew since, as when more models have been found."""

@@ -64,7 +64,7 @@ class Shell(QMainWindow):
         self.setStatusBar(self.status)
         self._build_center()
         self.docks = Docks(self, self.panes.docked)
-        self.squeezed = Squeezed(self, lambda: [self.docks.docks[name] for name in self.docks.below()])
+        self.squeezed = Squeezed(self, self.center, lambda: [self.docks.docks[name] for name in self.docks.below()])
         self._domain = ""  # of what is shown
         self._session: tuple[object, str] = (None, "")  # the epoch and the file of the session that was opened last
         self._said_of: set[object] = set()  # epochs: the message above the stage is about one of them

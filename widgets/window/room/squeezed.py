@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer
 from PySide6.QtGui import QGuiApplication, QResizeEvent
-from PySide6.QtWidgets import QDockWidget, QMainWindow, QTabBar
+from PySide6.QtWidgets import QDockWidget, QMainWindow, QTabBar, QWidget
 
 
 class Squeezed(QObject):
@@ -15,9 +15,9 @@ class Squeezed(QObject):
     Qt takes from the panels what the stage with its bars needs at least, and leaves it at that for good.
     """
 
-    def __init__(self, window: QMainWindow, below: Callable[[], Sequence[QDockWidget]]) -> None:
+    def __init__(self, window: QMainWindow, stage: QWidget, below: Callable[[], Sequence[QDockWidget]]) -> None:
         super().__init__(window)
-        self._window, self._below, self._stage = window, below, window.centralWidget()
+        self._window, self._below, self._stage = window, below, stage
         self.owed = 0  # pixels of height that the panels had
         self._lost = 0  # the same, while it is not known yet who has taken them
         self._needed = False  # whether the stage did

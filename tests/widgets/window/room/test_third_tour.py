@@ -152,7 +152,7 @@ def test_nothing_of_an_old_badge_is_left_where_a_picture_was_taken(qtbot: QtBot,
 
     def take(_: object) -> None:
         stage.catch_up()
-        stage.picture()
+        stage.snapshot()
 
     window.controller.frame_ready.connect(take)
     _press(qtbot, window, Qt.Key.Key_BracketLeft)
