@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from PIL import Image
 from PySide6.QtCore import QSize
 from PySide6.QtGui import QPainter
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 import widgets
@@ -25,7 +25,7 @@ from tests.widgets.parts.driving.view_driving import opened
 from tests.widgets.parts.frames.sample_frames import make_frame
 from widgets.figures.export import export_view
 from widgets.figures.style import Style
-from widgets.figures.svg import _painted
+from widgets.figures.svg import composed
 from widgets.views.layer_tree.layers import LayersView
 
 SPECS = scan(widgets, "VIEW", "views")
@@ -107,7 +107,8 @@ def test_a_line_in_two_alphabets_is_one_text_and_two_labels_are_two(qapp: QAppli
         painter.drawText(10, 40, "ρ")
         painter.drawText(60, 40, "x")
 
-    texts = re.findall(r"<text[^>]*>([^<]*)</text>", _painted(QSize(900, 60), 96, paint))
+    page = QWidget()
+    texts = re.findall(r"<text[^>]*>([^<]*)</text>", composed(page, QSize(900, 60), paint, "", ""))
     assert [html.unescape(text) for text in texts] == [whole, "ρ", "x"]
 
 

@@ -19,6 +19,7 @@ from explorer.state.state import State
 from tests.widgets.parts.driving.windows import Open, settle
 from widgets.base.controls.param_control import ParamControl
 from widgets.base.look import theme
+from widgets.base.settings import open_settings
 from widgets.views.choosing.filters import FAVOURITES
 from widgets.window.lessons.course import LESSONS
 from widgets.window.main_window import MainWindow
@@ -200,21 +201,21 @@ def test_no_transforms_are_offered_before_it_is_known_what_acts(qtbot: QtBot, tm
 
 def test_two_programs_on_one_settings_file_keep_what_the_other_has_kept(qtbot: QtBot, open_window: Open) -> None:
     window = open_window(State())
-    file, gallery = window.settings.fileName(), window.panes.named("gallery")
-    gallery.favourites._settings = window.settings
+    gallery = window.panes.named("gallery")
     write = (
         "import sys; from PySide6.QtCore import QSettings; s = QSettings(sys.argv[1], QSettings.Format.IniFormat);"
         "s.setValue(sys.argv[2], sys.argv[3].split()); s.sync()"
     )
 
-    def elsewhere(key: str, *values: str) -> None:
-        subprocess.run([sys.executable, "-c", write, file, key, " ".join(values)], check=True)
+    def elsewhere(settings: QSettings, key: str, *values: str) -> None:
+        settings.sync()
+        subprocess.run([sys.executable, "-c", write, settings.fileName(), key, " ".join(values)], check=True)
 
     gallery.favourites.toggle("gcn")
-    window.settings.sync()
-    elsewhere(FAVOURITES, "gcn", "lstm")
-    elsewhere("recent", "/a/theirs.csv", "/b/theirs.csv")
+    elsewhere(open_settings(), FAVOURITES, "gcn", "lstm")
+    elsewhere(window.settings, "recent", "/a/theirs.csv", "/b/theirs.csv")
     gallery.models.starred.emit("plain-cnn")
     window.files.remember("/c/mine.csv")
     assert gallery.favourites.names == ["gcn", "lstm", "plain-cnn"]
     assert window.files.recent() == ["/c/mine.csv", "/a/theirs.csv", "/b/theirs.csv"]
+    open_settings().remove(FAVOURITES)  # all tests share it
