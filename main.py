@@ -65,7 +65,9 @@ def window(start: Callable[[], WindowEngine], state: State, args: argparse.Names
             theme.use(args.theme)  # for this window; what the person has chosen for all stays
         if not args.session and not args.transform:
             shown.begin_moved()  # a first look at the identity would show nothing but zeros
-        if args.session:  # the state is there already; its text and layout are the window's
+        if args.session and args.opened.state != state:
+            shown.controller.open_session(args.session)  # it shows a network of a file, which is asked for
+        elif args.session:  # the state is there already; its text and layout are the window's
             shown.controller.session_opened.emit(args.opened, args.session)
         elif not args.screenshot and not _wishes(args):
             shown.greeting.greet()
@@ -75,6 +77,10 @@ def window(start: Callable[[], WindowEngine], state: State, args: argparse.Names
             shown.files.guide.want(Session(state, view=args.view))
 
     if args.screenshot or no_display():
+        if args.session and args.opened.state != state:
+            from explorer.app.command.cli import refuse_code
+
+            refuse_code(args.opened.state)
         off_screen()
         from widgets.window.pictures.offscreen import grab_window
 

@@ -7,6 +7,8 @@ from explorer.spaces.graph.network.form import GraphInput
 from explorer.spaces.grid.network.form import InputSpec
 from explorer.spaces.mesh.network.form import MeshInput
 from explorer.spaces.sequence.network.form import SequenceInput
+from explorer.spaces.sphere.network.form import SphereInput
+from explorer.spaces.volume.network.form import VolumeInput
 from models.layers.taps import Mark, Tap
 
 __all__ = [
@@ -19,8 +21,10 @@ __all__ = [
     "Number",
     "Param",
     "SequenceInput",
+    "SphereInput",
     "Tap",
     "Term",
+    "VolumeInput",
     "at_step",
     "beside",
     "call",

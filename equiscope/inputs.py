@@ -157,7 +157,7 @@ def mesh(
         vertices: (vertices, 3) positions.
         faces: (faces, 3) numbers of vertices, counter-clockwise seen from outside.
         signals: "x" first, then any of "edge_index", "radius", "angle", "transport", "cotan", "mass", "patch_index",
-            "patch_weight" and "position"; `equiscope.cards.MeshInput` says what each is.
+            "patch_weight", "faces" and "position"; `equiscope.cards.MeshInput` says what each is.
         x: (vertices, channels) features of one's own, in place of `features`.
         field: what the channels of x are, such as a `Tangent` field; default: scalars.
         features, channels: what x is made of ("hks", "curvature", "constant", "position" or "gradient"), and how wide.

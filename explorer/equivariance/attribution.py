@@ -90,8 +90,9 @@ def _effects(
         if not inside or not out.requires_grad:
             return {}  # what is counted or chosen has no derivative
         size = float(out.detach().norm())
-        wanted = {n: v for n, v in inside.items() if exactly is None or n in exactly}
-        found = _exact(out, wanted, local_errors, size, seed)
+        found = {n: Effect(0.0) for n in inside if not local_errors[n].any()}  # no error at all changes nothing
+        wanted = {n: v for n, v in inside.items() if n not in found and (exactly is None or n in exactly)}
+        found |= _exact(out, wanted, local_errors, size, seed)
         missed = {n: v for n, v in inside.items() if n not in found}
         count = MORE if any(n in wanted for n in missed) else probes
         try:
@@ -160,7 +161,7 @@ def _slopes(out: Tensor, v: Tensor, values: Sequence[Tensor], create_graph: bool
 
 
 def _probe(out: Tensor, generator: torch.Generator) -> Tensor:
-    return torch.randn(out.shape, generator=generator, dtype=torch.float64).to(out)
+    return torch.randn(out.shape, generator=generator, device="cpu", dtype=torch.float64).to(out)
 
 
 def _effect(norm: float, size: float, squares: Sequence[float] = ()) -> Effect:

@@ -133,12 +133,12 @@ class Audit:
                 continue
             f, answer, figures = layer.field, answers[layer.name], self.figures[layer.name]
             # as of 2x5 places, which a turn makes 5x2, or as of scores whose masked ones are infinite
-            if layer.name in self.trace.outputs and value.isfinite().all() and not answer.isfinite().all():
+            if layer.name in self.trace.outputs and measure.finite(value) and not measure.finite(answer):
                 first = first_nan(case.values, answers) or layer.name
                 begins = f"; NaN begins in layer {first}" if first != layer.name else ""
                 told = f"layer {layer.name} gave NaN or infinity on the moved data ({label}){begins}"
                 raise NotFiniteError(first, told)
-            if expected.shape != answer.shape or not (value.isfinite().all() and answer.isfinite().all()):
+            if expected.shape != answer.shape or not (measure.finite(value) and measure.finite(answer)):
                 figures.idle.append(label)
                 continue
             where = measure.mask(element, value, f, layer.sees)
@@ -345,7 +345,7 @@ class Audit:
             rounding.limit(self.rounding[layer.name], filters[layer.name], variation) if tol is None else tol
             for filters in (self.of_filters, self.of_own_filters)
         )
-        floors = torch.cat(f.floor) if f.floor else torch.zeros(1)
+        floors = torch.cat(f.floor) if f.floor else torch.zeros(1, device="cpu")
         effect = self.attributed.get(layer.name)
         lossy = floors[floors > 0]
         return LayerReport(

@@ -27,8 +27,8 @@ from explorer.equivariance.verdict import sentences
 from explorer.equivariance.verdict.hints import NORMS_AND_DROPOUT
 from explorer.equivariance.verdict.outcome import Report, in_turn
 from explorer.network.changing.conduct import IN_PLACE, unmeasured
+from explorer.network.changing.convolving import convolving
 from explorer.network.changing.precision import converted, copied
-from explorer.network.changing.slicing import slicing
 from explorer.network.describing.statistics import exact, first_strange
 from explorer.network.input.arguments import require_call, require_module
 from explorer.network.input.inputs import called
@@ -119,7 +119,7 @@ def check_equivariance(
     given = [x.to(device, kind) for x in given]
     first = given[0]
     training = [n for n, m in model.named_modules() if m.training and isinstance(m, NORMS_AND_DROPOUT)]
-    with evaluating(model), torch.no_grad(), slicing(first.x):
+    with evaluating(model), torch.no_grad(), convolving(first.x):
         repeats = Repeats(model, first, seed)
         traced = trace(model, first, overrides=overrides, declared=declared, parts=True)
         _require_answer(model, given, traced, space, repeats.began_finite)

@@ -62,7 +62,7 @@ def learn_action(
         train = torch.arange(samples, device=before.device) % 2 == 0
         halves = [(before[k].flatten(0, 1), after[k].flatten(0, 1)) for k in (train, ~train)]
     else:
-        order = torch.randperm(places, generator=torch.Generator().manual_seed(seed)).to(before.device)
+        order = torch.randperm(places, generator=torch.Generator().manual_seed(seed), device="cpu").to(before.device)
         parts = order[: places // 2], order[places // 2 :]
         halves = [(before[0, k], after[0, k]) for k in parts]
     (x, y), (x_held, y_held) = halves

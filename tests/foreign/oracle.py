@@ -41,6 +41,12 @@ def elements(case: Case, given: Given) -> list[Element]:
     if group in ("O", "Oh"):
         turns = [{"axes": (0, 2, 1), "flips": (1,)}, {"axes": (2, 1, 0), "flips": (0,)}, {"axes": (1, 2, 0)}]
         return [*turns, {"axes": (0, 1, 2), "flips": (0,)}] if group == "Oh" else turns
+    if group == "sphere-SO3":
+        return [_motion("SO3", seed) for seed in (1, 2, 3)]
+    if group == "gauge":
+        index = given.args[given.acts.index("index")]
+        turns = [3 * torch.randn(len(first), generator=torch.Generator().manual_seed(s)).double() for s in (1, 2)]
+        return [{"frames": turn, "from": index[0], "to": index[1]} for turn in turns]
     if group == "Z3":
         s = given.step
         return [{"rolls": (s, 0, 0)}, {"rolls": (0, s, 0)}, {"rolls": (0, -s, 2 * s)}]
@@ -79,7 +85,8 @@ def act(value: Tensor, how: str, g: Element) -> Tensor:
     "nodes", "nodes@1", "edges", "edges@1", "index" (numbers of nodes, one column an edge), "ends" (one row an edge),
     "pairs", "others" (members of a second set), "places@1" and "arrows@1" (whose components x, y, z lie on axis 1,
     moved or turned), "volume" (slices, rows, columns last; "volume@2" is coarser), "steps@1", "strands@1" (channels
-    exchanged with their mirror on axis 1, time on the other).
+    exchanged with their mirror on axis 1, time on the other), "harmonic@4" (coefficients of spherical harmonics up to
+    that degree, last), "angle" and "transport" (of each edge, in frames at nodes that turn).
     """
     kind, _, told = how.partition("@")
     if kind == "fixed":
@@ -94,6 +101,11 @@ def act(value: Tensor, how: str, g: Element) -> Tensor:
         h, w, size = map(int, told.split("x"))
         maps = value.transpose(1, 2).unflatten(2, (h, w))
         return _on_grid(maps, g, float(size)).flatten(2).transpose(1, 2)
+    if kind in ("angle", "transport"):
+        source = g["frames"][g["from"]] if kind == "transport" else 0.0
+        return value + (source - g["frames"][g["to"]]).to(value)
+    if kind == "harmonic":
+        return value @ _wigner(int(told), g["turn"]).t().to(value)
     if kind in ("places", "arrows"):
         last = value.movedim(int(told), -1) @ g["turn"].t().to(value)
         return (last + g["far"].to(value) if kind == "places" else last).movedim(-1, int(told))
@@ -102,6 +114,8 @@ def act(value: Tensor, how: str, g: Element) -> Tensor:
     if kind in ("nodes", "edges", "others"):
         return value.index_select(int(told or 0), g[kind]) if kind in g else value
     if kind == "index":
+        if "nodes" not in g:
+            return value
         back = torch.empty_like(g["nodes"])
         back[g["nodes"]] = torch.arange(len(back))
         return back[value][:, g["edges"]]
@@ -112,6 +126,18 @@ def act(value: Tensor, how: str, g: Element) -> Tensor:
     if kind in ("steps", "strands"):
         return _on_steps(value, g, int(told or 0), kind == "strands")
     raise ValueError(how)
+
+
+def _wigner(degree: int, turn: Tensor) -> Tensor:
+    """Return what turns coefficients: D Y(p) = Y(R p), solved from e3nn's harmonics at random places."""
+    from e3nn import o3
+
+    places = torch.randn(400, 3, generator=torch.Generator().manual_seed(5), dtype=torch.float64)
+    parts = []
+    for k in range(degree + 1):
+        here, there = (o3.spherical_harmonics(k, p, normalize=True) for p in (places, places @ turn.t()))
+        parts.append(torch.linalg.lstsq(here, there).solution.t())
+    return torch.block_diag(*parts)
 
 
 def _on_volume(value: Tensor, g: Element, spacing: int) -> Tensor:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from numpy.typing import NDArray
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QPoint, Signal
 from PySide6.QtGui import QImage, QPixmap
 from PySide6.QtWidgets import QAbstractScrollArea, QWidget
 
@@ -46,6 +46,8 @@ class View(QWidget):
 
     wished = Signal(object)  # Wish
     hovered = Signal(str)  # read-out under the cursor, "" when it leaves
+    # a layer, "" for one of another model than the first; "channel", "head", "node" or "" for all of it; which; where
+    menu_asked = Signal(str, str, int, QPoint)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, Qt, Signal
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, Qt
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
@@ -29,8 +29,6 @@ from widgets.stage.row import CENTRE, SOURCES, StageRow
 
 class Stage(View):
     """x, rho(g) x and what a layer answers to both. `set_state` moves the ring before the frame comes."""
-
-    menu_asked = Signal(str, str, int, QPoint)  # layer, "channel", its number, where on screen
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -69,8 +69,9 @@ class Files(QObject):
         self._turntable: Turntable | None = None
 
     def _view_made(self, view: View) -> None:
-        if hasattr(view, "open_asked"):  # it lists networks of the person's own
+        if hasattr(view, "open_asked") and hasattr(view, "beside_asked"):  # it lists networks of the person's own
             view.open_asked.connect(self.models.reopen)
+            view.beside_asked.connect(self.models.beside)
 
     def show_trusted(self) -> None:
         """List what may run without being asked, to be taken back."""

@@ -112,6 +112,8 @@ class MainWindow(Shell):
     def _connect(self) -> None:
         c = self.controller
         c.state_changed.connect(self._show_state)
+        # of a network from a file its frame alone says what it lives on
+        c.frame_ready.connect(lambda _: self.menus.show_state(c.state))
         c.session_opened.connect(self.files.opened_session)
         c.played.connect(self.menus.show_playing)
         self.quick.device_chosen.connect(lambda name: c.change({"device": name}))

@@ -243,8 +243,10 @@ def _window(args: argparse.Namespace, doors: Doors) -> int:
 
         args.opened = load_session(Path(args.session))
         state = args.opened.state
-        for name in () if args.trust else models_of(state):
-            _refuse_code(name)
+        if not args.trust and any(code_of(name) for name in models_of(state)):
+            if args.screenshot:
+                refuse_code(state)  # nobody is there to be asked
+            state = State()  # the window opens, and asks
     else:
         given = {flag.field: value for flag in FLAGS if (value := flag.value(args)) is not None}
         more = {**given, "compare": args.compare, "layer": args.layer, "orbit": args.orbit, "node": args.node}
@@ -266,16 +268,15 @@ def _window(args: argparse.Namespace, doors: Doors) -> int:
     return doors.window(_window_engine(args, doors), state, args)
 
 
-def _refuse_code(name: str) -> None:
-    """Raise when a model that a session names would execute a file: opening a session is no word of trust."""
-    if (path := code_of(name)) is None or not (path := at_home(path)).is_file():
-        return
-    from explorer.network.opening.files.looking import digest_of
+def refuse_code(state: State) -> None:
+    """Raise when a model that a session shows would execute a file: opening a session is no word of trust."""
+    for name in models_of(state):
+        if (path := code_of(name)) is None or not (path := at_home(path)).is_file():
+            continue
+        from explorer.network.opening.files.looking import digest_of
 
-    raise BadInput(
-        f"the session shows a model of {path} (sha256 {digest_of(path)}), which is code and not trusted: "
-        "add --trust, or open the session in the window, which asks"
-    )
+        what = f"a model of {path} (sha256 {digest_of(path)}), which is code and not trusted"
+        raise BadInput(f"the session shows {what}: add --trust, or open the session in the window, which asks")
 
 
 def _believable(name: str, args: argparse.Namespace, doors: Doors) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, replace
 from typing import Any
@@ -75,7 +76,8 @@ def _title(state: State, wanted: State, p: Prepared, q: Prepared) -> str:
     if wanted.model != state.model:
         base, weights = split_name(wanted.model)
         same = base == split_name(state.model)[0]
-        words.append(f"the weights {weights}" if same and weights else wanted.model)
+        file = re.split(r"[/\\]", weights)[-1]
+        words.append(f"the weights {file}" if same and weights else wanted.model)
     if (wanted.sample or q.card.sample) != (state.sample or p.card.sample):
         words.append(q.sample.title if q.sample is not None else wanted.sample)
     if wanted.params != (state.params if wanted.model == state.model else ()):

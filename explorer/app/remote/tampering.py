@@ -13,6 +13,7 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
 
@@ -87,14 +88,16 @@ class Untouched:
 
 
 def _callables(holder: Any) -> dict[str, Any]:
-    return {name: value for name, value in vars(holder).items() if callable(value)}
+    # libraries with modules of their own, such as that of the window, put another import in the place of Python's
+    return {name: value for name, value in vars(holder).items() if callable(value) and name != "__import__"}
 
 
 def _other(held: list[tuple[Any, dict[str, Any]]]) -> str:
     for holder, functions in held:
         now = vars(holder)
         for name, value in functions.items():
-            if (found := now.get(name)) is not value and not wrapped_by_torch(found, value):
+            found = now.get(name)
+            if found is not value and not wrapped_by_torch(found, value) and not of_a_package(found):
                 return f"{holder.__name__}.{name}"
     return ""
 
@@ -107,6 +110,19 @@ def wrapped_by_torch(found: Any, value: Any) -> bool:
     own = [const for const in whole.__code__.co_consts if isinstance(const, CodeType)]
     held = [cell.cell_contents for cell in getattr(found, "__closure__", None) or ()]
     return any(getattr(found, "__code__", None) is code for code in own) and any(one is value for one in held)
+
+
+def of_a_package(found: Any) -> bool:
+    """Say whether a function stands, as it is and at the top, in a file of an installed package.
+
+    Some packages put functions of their own in the place of torch's when they are imported, for kinds of tensors of
+    their own (torch_geometric does with torch.index_select). What a person's file makes, or wraps by a package's
+    decorator, is none of these.
+    """
+    code, module = getattr(found, "__code__", None), sys.modules.get(getattr(found, "__module__", None) or "")
+    if not isinstance(code, CodeType) or found.__closure__ or vars(module or builtins).get(found.__name__) is not found:
+        return False
+    return not {"site-packages", "dist-packages"}.isdisjoint(Path(code.co_filename).resolve().parts)
 
 
 def _limits() -> list[tuple[int, int]]:

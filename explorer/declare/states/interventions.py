@@ -2,7 +2,8 @@
 
 LAYER:zero, LAYER:scale=0.5, LAYER:freeze, LAYER:replace=SAMPLE, LAYER:symmetrise=METHOD,GROUP. After the layer may
 stand a part of it in brackets: [3] or [channel 3], [head 2] or [head 2/8], [node 4] (or step, vertex, place),
-[pixel 3,5]. A layer that is called again is LAYER#2.
+[pixel 3,5]. A layer that is called again is LAYER#2. Where a layer's own name ends in brackets, as that of the second
+tensor of a result does, LAYER[1][all] is all of it, and LAYER[1][3] a channel of it.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from explorer.declare.types.fields import shortest
 
 KINDS = ("zero", "scale", "freeze", "replace", "symmetrise")
 CHANNEL, HEAD, PLACE, PIXEL = "channel", "head", "place", "pixel"
+WHOLE = "all"
 _NEEDS = {"scale": "a factor, as in LAYER:scale=0.5"}
 _TAKES = {"scale", "replace", "symmetrise"}
 
@@ -41,7 +43,7 @@ class Intervention:
     index: tuple[int, ...] = ()
 
     def __str__(self) -> str:
-        where = ""
+        where = f"[{WHOLE}]" if self.layer.endswith("]") else ""  # else its name would be read as that of a channel
         if self.unit:
             joint = "/" if self.unit == HEAD else ","
             numbers = joint.join(map(str, self.index))
@@ -114,11 +116,13 @@ def parse_intervention(text: str) -> Intervention:
 
 def _part(place: str, said: str) -> tuple[str, str, tuple[int, ...]]:
     """Return (layer, unit, index) of "conv2[channel 3]"."""
-    found = re.fullmatch(r"(?P<layer>.*[^\]])\[(?P<unit>[a-z]*)\s*(?P<numbers>[^\[\]]*)\]", place)
+    found = re.fullmatch(r"(?P<layer>.+)\[(?P<unit>[a-z]*)\s*(?P<numbers>[^\[\]]*)\]", place)
     if found is None:
         if place.endswith("]"):
             raise ValueError(f"{said}: write the part as [3], [channel 3], [head 2/8], [node 4] or [pixel 3,5]")
         return place, "", ()
+    if found["unit"] == WHOLE and not found["numbers"]:
+        return found["layer"], "", ()
     unit = found["unit"] or CHANNEL
     numbers = re.fullmatch(r"\d{1,9}([,/]\d{1,9})?", found["numbers"].replace(" ", ""))
     two = {HEAD: "/", PIXEL: ","}.get(unit)

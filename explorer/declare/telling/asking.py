@@ -77,6 +77,10 @@ class Question:
                     raise ValueError(f"{self.name} has nothing twice, not {text!r}")
                 return found
 
+    def shown(self, text: str) -> str:
+        """Return the text of an answer as a person reads it, which `parse` reads too."""
+        return text.replace("x", " × ") if self.sort == "sizes" else text
+
     def write(self, value: Any) -> str:
         """Return the text of a value."""
         match self.sort:
@@ -90,7 +94,7 @@ class Question:
                 return ANY if value is None else str(value)
 
     def _sizes(self, text: str) -> tuple[int | None, ...]:
-        first, *rest = text.split("x")
+        first, *rest = text.replace("×", "x").split("x")
         if len(rest) + 1 != self.sides:
             raise ValueError(f"{self.name} is {self.sides} sizes with an x between them, not {text!r:.60}")
         return (self._whole(first), *(None if side.strip() == ANY else self._whole(side) for side in rest))

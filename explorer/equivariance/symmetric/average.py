@@ -26,7 +26,7 @@ def group_of(elements: list[Element], fed: tuple[Tensor, ...], fields: tuple[Fie
     Raises:
         NotApplicable: there are too many.
     """
-    trials = [torch.randn(t.shape, generator=torch.Generator().manual_seed(k)) for k, t in enumerate(fed)]
+    trials = [torch.randn(t.shape, generator=torch.Generator().manual_seed(k), device="cpu") for k, t in enumerate(fed)]
 
     def moved(g: Element) -> Tensor:
         return torch.cat([f.rep.acted(g, t.to(fed[0].device), f).flatten() for t, f in zip(trials, fields) if f])

@@ -29,7 +29,7 @@ def stride_of(module: nn.Module) -> tuple[int, ...]:
 def binomial(step: int) -> Tensor:
     """Return the filter for a stride: (1, 2, 1) / 4 for 2, (1, 4, 6, 4, 1) / 16 for 3."""
     order = 2 * (step - 1)
-    return torch.tensor([math.comb(order, k) / 2.0**order for k in range(order + 1)], dtype=torch.float64)
+    return torch.tensor([math.comb(order, k) / 2.0**order for k in range(order + 1)], dtype=torch.float64, device="cpu")
 
 
 def blurred(values: Tensor, strides: tuple[int, ...], mode: str) -> Tensor:

@@ -37,7 +37,7 @@ def places_of(setting: Setting) -> tuple[int, ...]:
     if field is None or not field.domain.placed:
         return ()
     shape = (1, *shape[1:]) if field.batched else shape
-    entries = torch.arange(torch.Size(shape).numel()).reshape(shape)
+    entries = torch.arange(torch.Size(shape).numel(), device="cpu").reshape(shape)
     first = field.domain.by_channel(entries)[0, 0]
     return tuple(
         size for size, at in zip(shape, torch.unravel_index(first, shape), strict=True) if len(at.unique()) > 1

@@ -80,7 +80,7 @@ def _draws(fed: Fed, layer_inputs: Sequence[object], count: int, seed: int) -> l
         for t in fed:
             shape = (count, *t.shape[1:]) if batched else tuple(t.shape)
             if t.is_floating_point():
-                row.append(torch.randn(shape, generator=generator, dtype=torch.float64).to(t.device))
+                row.append(torch.randn(shape, generator=generator, device="cpu", dtype=torch.float64).to(t.device))
             else:
                 row.append(t[:1].expand(shape) if batched else t)
         found.append(tuple(row))

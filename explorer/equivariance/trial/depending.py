@@ -53,7 +53,7 @@ def hear(
         for k, tensor in enumerate(tensors_in(result)):
             if k == part and tensor.is_floating_point():
                 generator = torch.Generator().manual_seed(0)
-                drawn = torch.randn(tensor.shape, generator=generator, dtype=torch.float64).to(tensor)
+                drawn = torch.randn(tensor.shape, generator=generator, device="cpu", dtype=torch.float64).to(tensor)
                 with torch.no_grad():
                     tensor.copy_(tensor + SHARE * (tensor.abs() + 1.0) * drawn)
 

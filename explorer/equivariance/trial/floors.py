@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from explorer.declare.inputs import Inputs
+from explorer.equivariance import measure
 from explorer.equivariance.trial.vanishing import OTHER, vanishing
 from explorer.network.changing.precision import converted, copied
 from explorer.network.tracing.capture import capture
@@ -70,7 +71,7 @@ def float_floor(
         run.least = vanishing(trace, run.values, again, run.fed)
         for n in names:
             value, rerun = run.values[n].double(), again[n].double()
-            if value.shape == rerun.shape and value.isfinite().all() and rerun.isfinite().all():
+            if value.shape == rerun.shape and measure.finite(value) and measure.finite(rerun):
                 found[n] = max(found[n], ratio * float((value - rerun).norm() / value.norm().clamp_min(1e-300)))
     if instead == torch.float64:
         return found

@@ -22,11 +22,11 @@ def inert(element: Element, inputs: Inputs, moved: Inputs) -> bool:
         return False
     made = torch.Generator().manual_seed(0)
     other = [
-        torch.rand(v.shape, generator=made).to(v) if v.is_floating_point() or v.is_complex() else v
+        torch.rand(v.shape, generator=made, device="cpu").to(v) if v.is_floating_point() or v.is_complex() else v
         for v in inputs.values
     ]
     if not (inputs.x.is_floating_point() or inputs.x.is_complex()):  # tokens, of which all could be the same
-        other[0] = torch.arange(inputs.x.numel()).reshape(inputs.x.shape).to(inputs.x)
+        other[0] = torch.arange(inputs.x.numel(), device="cpu").reshape(inputs.x.shape).to(inputs.x)
     acted = (element.act(v, f) for v, f in zip(other, inputs.fields, strict=True))
     return unmoved(other, [a if isinstance(a, torch.Tensor) else v for a, v in zip(acted, other, strict=True)])
 

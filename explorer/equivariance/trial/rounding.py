@@ -113,9 +113,9 @@ def drawn_anew(inputs: Inputs, seed: int) -> Inputs | None:
         return None
     generator = torch.Generator().manual_seed(seed)
     # any of the numbers at any place, so that their sum changes, each changed, so that equal ones differ too
-    drawn = x.flatten()[torch.randint(x.numel(), (x.numel(),), generator=generator).to(x.device)]
+    drawn = x.flatten()[torch.randint(x.numel(), (x.numel(),), generator=generator, device="cpu").to(x.device)]
     if x.is_floating_point():  # numbers of symbols and of atoms stay what they are
-        drawn = drawn * (0.5 + torch.rand(x.numel(), generator=generator)).to(x)
+        drawn = drawn * (0.5 + torch.rand(x.numel(), generator=generator, device="cpu")).to(x)
     return inputs.with_x(drawn.view_as(x))
 
 
@@ -124,7 +124,7 @@ def variation(trace: Trace, values: Mapping[str, Tensor], others: Mapping[str, T
     found = {}
     for layer in trace.layers:
         here, there = values[layer.name], others[layer.name]
-        if layer.field is not None and here.shape == there.shape and there.isfinite().all():
+        if layer.field is not None and here.shape == there.shape and measure.finite(there):
             found[layer.name] = float(measure.apart(here, there, measure.EVERYWHERE, layer.field).median())
     return found
 

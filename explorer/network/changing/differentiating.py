@@ -15,6 +15,8 @@ from torch.nn import functional as F
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.overrides import TorchFunctionMode
 
+from explorer.network.changing.convolving import shifting
+
 _TRANSPOSED: dict[Any, Callable[..., Tensor]] = {
     torch.conv1d: F.conv_transpose1d,
     torch.conv2d: F.conv_transpose2d,
@@ -99,5 +101,6 @@ class _Convolved(torch.autograd.Function):
             - ((grad.shape[k - dims] - 1) * stride[k] - 2 * padding[k] + dilation[k] * (weight.shape[k - dims] - 1) + 1)
             for k in range(dims)
         ]
-        found = _TRANSPOSED[ctx.func](grad, weight, None, stride, padding, over, ctx.how[3], dilation)
+        with shifting():
+            found = _TRANSPOSED[ctx.func](grad, weight, None, stride, padding, over, ctx.how[3], dilation)
         return None, found, None, None, None, None, None, None

@@ -34,7 +34,7 @@ def moments(values: Tensor) -> Tensor:
         v = v.double() if v.numel() <= CHUNK else v.float()
     wide = v.dtype if v.dtype in (torch.float32, torch.float64) else torch.float32
     if v.device.type == "cpu" and v.is_contiguous() and v.dtype == wide:
-        return torch.tensor(_by_parts(v.view(-1).numpy()), dtype=torch.float64)
+        return torch.tensor(_by_parts(v.view(-1).numpy()), dtype=torch.float64, device="cpu")
     low, high = torch.aminmax(v)
     squares = torch.linalg.vector_norm(v, dtype=wide).square()
     # float64 holds any count of values exactly

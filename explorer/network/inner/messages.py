@@ -36,30 +36,40 @@ def heard(module: Any, name: str, listed: Callable[[], Tensor | None], emit: Emi
     def enter(_: nn.Module, given: tuple[Any, ...]) -> None:
         now[:] = [given[0]] if isinstance(given[0], Tensor) and not given[0].is_sparse else []
 
-    def message(_: nn.Module, __: Any, out: Any) -> None:
-        alpha = getattr(module, "_alpha", None)
+    def message(_: nn.Module, __: Any, out: Any) -> Tensor | None:
+        alpha: Any = getattr(module, "_alpha", None)
+        other = None
         if isinstance(alpha, Tensor) and isinstance(out, Tensor) and len(alpha) == len(out):
-            give("attention", ATTENTION, alpha)
-        if isinstance(out, Tensor):
-            give("message", MESSAGES, out)
+            other = give("attention", ATTENTION, alpha)
+        if not isinstance(out, Tensor):
+            return None
+        if other is not None:  # a message has been multiplied with it already
+            ratio = torch.where(alpha == 0, 0.0, other / alpha)
+            out = out * ratio.reshape(*ratio.shape, *(1 for _ in range(out.ndim - ratio.ndim)))
+        changed = give("message", MESSAGES, out)
+        return out if changed is None and other is not None else changed
 
-    def updated(_: nn.Module, given: tuple[Any, ...], out: Any) -> None:
+    def updated(_: nn.Module, given: tuple[Any, ...], out: Any) -> Tensor | None:
         enter(_, given)
-        if isinstance(out, Tensor):
-            shares = bool(now) and _sums_to_one(out, now[0], module.flow)
-            give(*(("attention", ATTENTION) if shares else ("edge_update", MESSAGES)), out)
+        if not isinstance(out, Tensor):
+            return None
+        shares = bool(now) and _sums_to_one(out, now[0], module.flow)
+        return give(*(("attention", ATTENTION) if shares else ("edge_update", MESSAGES)), out)
 
-    def give(what: str, kind: str, value: Tensor) -> None:
+    def give(what: str, kind: str, value: Tensor) -> Tensor | None:
         edges = listed()
         places = _places(edges, now[0]) if edges is not None and now else None
         if places is None or not len(value):
-            emit(Inner(name, what, kind, lambda: value, on=edges if edges is not None and not now else None))
-            return
+            return emit(Inner(name, what, kind, lambda: value, on=edges if edges is not None and not now else None))
         own, loops = places
         # what is listed is named by the index of its edge; all of it as it is where nothing was changed
-        emit(Inner(name, what, kind, lambda: value if own is None else value[own], on=edges))
-        if loops is not None:
-            emit(Inner(name, what + LOOPS, kind, lambda: value[loops]))
+        listed_ones = emit(Inner(name, what, kind, lambda: value if own is None else value[own], on=edges))
+        added = emit(Inner(name, what + LOOPS, kind, lambda: value[loops])) if loops is not None else None
+        whole = value
+        for at, made in ((own, listed_ones), (loops, added)):
+            if made is not None:
+                whole = made if at is None else whole.index_put((at,), made)
+        return None if whole is value else whole
 
     fused = getattr(module, "fuse", False)
     handles = [

@@ -25,6 +25,7 @@ class Inner:
         fed: what it is computed of where that can be moved: queries and keys, places on the last axis but one.
         again: computes it of other such tensors.
         masks: what else it was computed of; of those that are the same for every input nothing moves.
+        passed: what the network goes on with, in the shape of the value, where that may be other numbers.
     """
 
     owner: str
@@ -36,6 +37,7 @@ class Inner:
     fed: tuple[Tensor, ...] = ()
     again: Callable[..., Tensor] | None = None
     masks: tuple[Tensor, ...] = ()
+    passed: Callable[[], Tensor] | None = None
 
 
-Emit = Callable[[Inner], None]
+Emit = Callable[[Inner], Tensor | None]  # returns what the network is to go on with instead, None for what it has

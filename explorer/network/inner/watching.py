@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence
+from torch.utils.hooks import RemovableHandle
 
 from explorer.network.inner import messages, recurrent
 from explorer.network.inner.attention import Watch
+from explorer.network.inner.tiled import Tiled
 from explorer.network.inner.value import GATE, Emit, Inner
+from explorer.network.tracing.layers import LayerError
 
 MOST_STEPS = 4096  # of a recurrent layer whose gates are worked out, step by step
 
@@ -22,11 +26,13 @@ class Names:
 
     Args:
         modules: the names of all modules, which no value takes.
+        before: how often each value has come before.
     """
 
-    def __init__(self, modules: Iterator[str] | Mapping[str, object]) -> None:
+    def __init__(self, modules: Iterable[str], before: int = 0) -> None:
         self.modules = set(modules)
         self.calls: dict[str, int] = {}
+        self.before = before
 
     def base(self, inner: Inner) -> str:
         """Return the name without the number of the call."""
@@ -37,7 +43,7 @@ class Names:
 
     def name(self, inner: Inner) -> str:
         base = self.base(inner)
-        self.calls[base] = self.calls.get(base, 0) + 1
+        self.calls[base] = self.calls.get(base, self.before) + 1
         return base if self.calls[base] == 1 else f"{base}#{self.calls[base]}"
 
 
@@ -64,20 +70,93 @@ class Stack:
     def owner(self) -> str:
         return self.names[-1] if self.names else ""
 
+    def listed(self) -> Tensor | None:
+        """Return the edges that the innermost module was called with that was given some."""
+        return next((e for e in reversed(self.edges) if e is not None), None)
+
 
 def _edges(value: Any) -> bool:
     return isinstance(value, Tensor) and value.ndim == 2 and len(value) == 2 and not value.is_floating_point()
+
+
+class Inside:
+    """Changes of values that arise inside of a network, by their names; `watched` while somebody watches it."""
+
+    def __init__(self, changes: Mapping[str, Callable[[Tensor], Tensor]]) -> None:
+        self.changes, self.watched = dict(changes), 0
+
+    def changed(self, name: str, inner: Inner) -> Inner | None:
+        """Return the value as it is changed, None where it is not."""
+        change = self.changes.get(name)
+        if change is None:
+            return None
+        given = (inner.passed or inner.make)()
+        if isinstance(given, Tiled):
+            raise LayerError(name, f"{name} is too large to be formed, so nothing can stand in its place")
+        made, again = change(given), inner.again
+        return replace(
+            inner, make=partial(_same, made), again=None if again is None else lambda *fed: change(again(*fed))
+        )
+
+
+class Standing:
+    """Hooks of a network inside of which something is changed, wherever it or a part of it with changes is run.
+
+    Args:
+        doors: names of the modules that may be run alone with changes inside; "" for the whole network.
+        call: returns which call of a layer it stands for where it is run alone, counted from 0.
+    """
+
+    def __init__(self, model: nn.Module, inside: Inside, doors: Collection[str], call: Callable[[], int]) -> None:
+        self.inside, self._doors, self._call = inside, frozenset(doors), call
+        self._stack, self._names = Stack(), Names(dict(model.named_modules()))
+        self._at: str | None = None  # which module was called from outside
+        self._run = ExitStack()
+        self.handles: list[RemovableHandle] = []
+        for name, module in model.named_modules():
+            before, after = partial(self._enter, name), partial(self._leave, name)
+            self.handles.append(module.register_forward_pre_hook(before, prepend=True, with_kwargs=True))
+            self.handles.append(module.register_forward_hook(after, always_call=name in self._doors))
+
+    def _enter(self, name: str, module: nn.Module, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
+        if self.inside.watched:
+            return  # whoever watches puts the changes in
+        if self._at is None and name in self._doors:
+            self._at, self._names = name, Names(self._names.modules, self._call() if name else 0)
+            for inner, one in module.named_modules(prefix=name):
+                if messages.sends(one):
+                    self._run.enter_context(messages.heard(one, inner, self._stack.listed, self._emit))
+            self._run.enter_context(Watch(self._stack.owner, self._emit))
+        self._stack.enter(name, args, kwargs)
+
+    def _leave(self, name: str, *_: Any) -> None:
+        self._stack.leave(name)
+        if name == self._at and not self._stack.names:
+            self._at = None
+            self._run.close()
+
+    def _emit(self, inner: Inner) -> Tensor | None:
+        changed = self.inside.changed(self._names.name(inner), inner)
+        return None if changed is None else changed.make()
+
+
+def _inside(model: nn.Module) -> Inside:
+    hooks = (getattr(getattr(hook, "func", None), "__self__", None) for hook in model._forward_pre_hooks.values())
+    return next((one.inside for one in hooks if isinstance(one, Standing)), Inside({}))
 
 
 @contextmanager
 def watching(model: nn.Module, found: Callable[[str, Inner], None]) -> Iterator[Callable[[], None]]:
     """Call `found` with the name and each value that arises in the block; yield what is called when the run is over."""
     stack, modules = Stack(), dict(model.named_modules())
-    names = Names(modules)
+    names, inside = Names(modules), _inside(model)
     cells: dict[str, list[tuple[Tensor, dict[str, Tensor]]]] = {}
 
-    def emit(inner: Inner) -> None:
-        found(names.name(inner), inner)
+    def emit(inner: Inner) -> Tensor | None:
+        name = names.name(inner)
+        changed = inside.changed(name, inner)
+        found(name, changed or inner)
+        return None if changed is None else changed.make()
 
     def enter(name: str, _: nn.Module, args: Any, kwargs: Any) -> None:
         stack.enter(name, args, kwargs)
@@ -96,22 +175,20 @@ def watching(model: nn.Module, found: Callable[[str, Inner], None]) -> Iterator[
             for what, value in recurrent.stacked([values for _, values in calls], order):
                 emit(Inner(name, what, GATE, partial(_same, value)))
 
+    inside.watched += 1
     with ExitStack() as undo:
+        undo.callback(setattr, inside, "watched", inside.watched - 1)
         for name, module in modules.items():
             undo.callback(module.register_forward_pre_hook(partial(enter, name), prepend=True, with_kwargs=True).remove)
             undo.callback(module.register_forward_hook(partial(leave, name), with_kwargs=True).remove)
             if messages.sends(module):
-                undo.enter_context(messages.heard(module, name, partial(_last, stack.edges), emit))
+                undo.enter_context(messages.heard(module, name, stack.listed, emit))
         undo.enter_context(Watch(stack.owner, emit))
         yield finish
 
 
 def _same(value: Tensor) -> Tensor:
     return value
-
-
-def _last(edges: list[Tensor | None]) -> Tensor | None:
-    return next((e for e in reversed(edges) if e is not None), None)
 
 
 def _recurrent(

@@ -70,7 +70,7 @@ def answer_of(
     network: nn.Module, given: Sequence[Tensor], call: Callable[[nn.Module, tuple[Tensor, ...]], Any] | None = None
 ) -> Tensor | None:
     """Return the first tensor that a network gives for tensors, in its own type; None where it does not run."""
-    weight = next((p for p in network.parameters() if p.is_floating_point()), torch.zeros(()))
+    weight = next((p for p in network.parameters() if p.is_floating_point()), torch.zeros((), device="cpu"))
     given = [v.to(weight) if v.is_floating_point() else v.to(weight.device) for v in given]
     # torch.fx prints where its code has failed, beside what it raises
     with untouched(network), redirect_stderr(io.StringIO()):
@@ -124,11 +124,11 @@ def channelwise(
     def changed(like: Tensor, seed: int, answer: Any) -> bool | None:
         """Say whether other channels change the answer in those that stay; None where channels do not correspond."""
         generator = torch.Generator().manual_seed(seed)
-        one, other = (torch.randn(like.shape, generator=generator).to(like) for _ in range(2))
+        one, other = (torch.randn(like.shape, generator=generator, device="cpu").to(like) for _ in range(2))
         channels = _channels_last(one, given).shape[-1]
         if channels < 2:
             return None
-        stays = torch.rand(channels, generator=generator) < 0.5
+        stays = torch.rand(channels, generator=generator, device="cpu") < 0.5
         stays[seed % channels], stays[(seed + 1) % channels] = True, False
         stays = stays.to(like.device)
         mixed = _as_given(torch.where(stays, _channels_last(one, given), _channels_last(other, given)), given)
@@ -145,8 +145,8 @@ def pointwise(module: nn.Module, args: Sequence[Any], kwargs: Mapping[str, Any])
 
     def changed(like: Tensor, seed: int, answer: Any) -> bool | None:
         generator = torch.Generator().manual_seed(seed)
-        one, other = (torch.randn(like.shape, generator=generator).to(like) for _ in range(2))
-        stays = (torch.rand(like.shape, generator=generator) < 0.5).to(like.device)
+        one, other = (torch.randn(like.shape, generator=generator, device="cpu").to(like) for _ in range(2))
+        stays = (torch.rand(like.shape, generator=generator, device="cpu") < 0.5).to(like.device)
         before, after = answer(one), answer(torch.where(stays, one, other))
         if before.shape != after.shape or before.shape != like.shape or not before.isfinite().all():
             return None

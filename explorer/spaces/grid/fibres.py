@@ -59,7 +59,7 @@ class Fibre(Representation):
         mix = self.matrix(h)
         if mix is None:
             raise NoAction(f"a {self} field has no action of this element, which is not in its group")
-        mixed: Tensor = torch.einsum("rs,bs...->br...", torch.as_tensor(mix).to(values), values)
+        mixed: Tensor = torch.einsum("rs,bs...->br...", torch.as_tensor(mix, device="cpu").to(values), values)
         return mixed
 
 

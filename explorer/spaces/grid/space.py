@@ -68,7 +68,7 @@ class GridSpace(Space):
     form = InputSpec
     questions = (
         Question(
-            "shape", "Shape", "Channels x height x width; height and width may be any, as in 3xanyxany.", "sizes",
+            "shape", "Shape", "Channels × height × width; a height or width may be any, as in 3 × any × any.", "sizes",
             sides=3,
         ),
         Question("multiple", "Multiple", "Sides that may be any are made multiples of it.", "whole", usual="1"),

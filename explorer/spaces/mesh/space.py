@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from explorer.declare.space import Domains, Kind, Representations, Scene
 from explorer.declare.telling.asking import Question
 from explorer.declare.types.written import Written, bare
+from explorer.network.input.ways import QUESTIONS
 from explorer.network.space import Inference
 from explorer.spaces.graph.fields import numbered
 from explorer.spaces.mesh.fields import (
@@ -21,7 +22,7 @@ from explorer.spaces.mesh.fields import (
     Transporter,
     Vertices,
 )
-from explorer.spaces.mesh.network.form import FEATURES, GAUGES, MESH_SIGNALS, MeshInput
+from explorer.spaces.mesh.network.form import CORNERS, FEATURES, GAUGES, MESH_SIGNALS, MeshInput
 from explorer.square.space import Space
 
 if TYPE_CHECKING:
@@ -89,6 +90,8 @@ class MeshSpace(Space):
         Question("features", "Made of", "What x is made of.", "choice", FEATURES),
         Question("gauge", "Frames", "The rule that chooses the frame at a vertex.", "choice", GAUGES),
         Question("most", "Vertices at most", "The largest number of vertices that it is made for.", "whole"),
+        Question("corners", "Corners of faces", "In rows, (faces, 3), or in columns, (3, faces).", "choice", CORNERS),
+        *QUESTIONS,
     )  # fmt: skip
 
     def fit(self, sample: Sample, form: Form) -> Sample:

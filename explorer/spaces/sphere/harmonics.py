@@ -25,7 +25,9 @@ def on_sphere(degree: int, points: Tensor) -> Tensor:
 
 
 def _factor(degree: int) -> Tensor:
-    return torch.full((2 * degree + 1,), float(np.sqrt((2 * degree + 1) / (4 * np.pi))), dtype=torch.float64)
+    return torch.full(
+        (2 * degree + 1,), float(np.sqrt((2 * degree + 1) / (4 * np.pi))), dtype=torch.float64, device="cpu"
+    )
 
 
 @budgeted
@@ -35,8 +37,8 @@ def wigner(degree: int, linear: tuple[float, ...]) -> Tensor:
     It is solved from Y(R p) = D Y(p) at more points than it has rows: angles would lose half of the digits at poles.
     """
     generator = torch.Generator().manual_seed(degree)
-    points = torch.randn(6 * degree + 6, 3, generator=generator, dtype=torch.float64)
-    turned = points @ torch.tensor(linear, dtype=torch.float64).view(3, 3).T
+    points = torch.randn(6 * degree + 6, 3, generator=generator, device="cpu", dtype=torch.float64)
+    turned = points @ torch.tensor(linear, dtype=torch.float64, device="cpu").view(3, 3).T
     block = slice(degree**2, (degree + 1) ** 2)
     before, after = on_sphere(degree, points)[:, block], on_sphere(degree, turned)[:, block]
     solved: Tensor = torch.linalg.lstsq(before, after).solution.T

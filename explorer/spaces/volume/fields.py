@@ -148,7 +148,7 @@ class Vector(Fibre):
             return values
         matrix = h * np.linalg.det(h).round() if self.axial else h
         source = np.abs(matrix).argmax(1)  # one number in each row: the components are permuted, with signs
-        signs = torch.as_tensor(matrix[range(SPATIAL), source]).to(values)
+        signs = torch.as_tensor(matrix[range(SPATIAL), source], device="cpu").to(values)
         parts = values.unflatten(1, (-1, SPATIAL)).index_select(2, torch.as_tensor(source, device=values.device))
         mixed: Tensor = (parts * signs.view(-1, *[1] * (parts.ndim - 3))).flatten(1, 2)
         return mixed

@@ -54,7 +54,8 @@ class VolumeSpace(Space):
     form = VolumeInput
     questions = (
         Question(
-            "shape", "Shape", "Channels x slices x rows x columns; all but the first may be any, as in 1xanyxanyxany.",
+            "shape", "Shape",
+            "Channels × slices × rows × columns; all but the first may be any, as in 1 × any × any × any.",
             "sizes", sides=4,
         ),
     )  # fmt: skip

@@ -187,7 +187,7 @@ def _look_for_dead(p: Prepared, state: State) -> Iterator[None]:
     for name, mask in masks.items():
         if bool(mask.any()):
             store[name, orbit] = mask.cpu()
-    store["", orbit] = torch.tensor(tried)
+    store["", orbit] = torch.tensor(tried, device="cpu")
 
 
 def _dead(p: Prepared) -> dict[str, Silent]:

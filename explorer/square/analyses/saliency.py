@@ -114,7 +114,7 @@ def maps(p: Prepared, method: str, score: Score, inputs: Inputs, element: Elemen
         return
     if method == "smooth":
         generator = torch.Generator().manual_seed(p.seed)
-        noise = torch.randn((NOISES, *p.x.shape[1:]), generator=generator).to(p.x)
+        noise = torch.randn((NOISES, *p.x.shape[1:]), generator=generator, device="cpu").to(p.x)
         noise = element.act(noise, FieldType(p.x_field.domain)) * (NOISE * (p.x.max() - p.x.min()))
         with gradients_to_inputs(p.model):
             found = gradient(score, x + noise).mean(0, keepdim=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from difflib import get_close_matches
 from functools import partial
 
@@ -15,12 +16,13 @@ from explorer.declare.elements import Element
 from explorer.declare.inputs import Inputs
 from explorer.declare.registry import did_you_mean
 from explorer.declare.space import kinds
-from explorer.declare.states.interventions import HEAD, Intervention
+from explorer.declare.states.interventions import CHANNEL, HEAD, Intervention
 from explorer.declare.symmetries import Situation, find_symmetry
 from explorer.equivariance.check import common_step
 from explorer.equivariance.symmetric.setting import Experiment, NotApplicable, Setting, experiments, mended
 from explorer.network.changing.interventions.changes import Values, change_of
 from explorer.network.changing.interventions.hooks import Change, Hooks, changed_layer
+from explorer.network.inner.value import GATE
 from explorer.network.tracing.capture import Fed, capture
 from explorer.network.tracing.layers import Layer
 from explorer.network.tracing.running import evaluating
@@ -63,6 +65,7 @@ def intervene(base: Prepared, model: nn.Module, some: Sequence[Intervention], na
     """
     frozen: dict[str, Tensor] = {}
     changes: list[tuple[Layer, Change]] = []
+    some = [_meant(base, one) for one in some]
     for one in some:
         layer = _layer(base, model, one)
         if one.kind == "symmetrise":
@@ -72,7 +75,8 @@ def intervene(base: Prepared, model: nn.Module, some: Sequence[Intervention], na
         elif one.kind == "freeze":
             changes.append((layer, change_of(one, model, layer, partial(frozen.get, one.layer))))
         elif one.kind == "replace":
-            if one.unit == HEAD and isinstance(model.get_submodule(layer.module), nn.MultiheadAttention):
+            summed = layer.within is None and isinstance(model.get_submodule(layer.module), nn.MultiheadAttention)
+            if one.unit == HEAD and summed:
                 raise ValueError(f"a head of {one.layer} can be zeroed, scaled and frozen, not replaced")
             instead: Values = partial(_same, _of_another(base, one, named))
             changes.append((layer, change_of(one, model, layer, instead)))
@@ -85,18 +89,28 @@ def _same(values: Tensor) -> Tensor:
     return values
 
 
+def _meant(base: Prepared, one: Intervention) -> Intervention:
+    """Return an intervention in a layer whose own name ends in a number in brackets, where it was read as a channel."""
+    name = f"{one.layer}[{one.index[0]}]" if one.unit == CHANNEL else ""
+    if one.layer in base.trace.by_name or name not in base.trace.by_name:
+        return one
+    return replace(one, layer=name, unit="", index=())
+
+
 def _layer(base: Prepared, model: nn.Module, one: Intervention) -> Layer:
     if one.layer not in base.trace.by_name:
         known = list(base.trace.by_name)
         near = get_close_matches(one.layer, known, 3, 0.4)
         hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else f"; it has: {', '.join(known[:12])}"
         raise ValueError(f"intervention {str(one)!r}: {base.card.name} has no layer {one.layer!r}{hint}")
-    if (owner := base.trace[one.layer].within) is not None:
-        raise ValueError(
-            f"intervention {str(one)!r}: {one.layer} is worked out beside the network's own way, where nothing can be "
-            f"changed; change {owner or 'another layer'}"
-        )
-    return changed_layer(base.trace.by_name, one.layer, model)
+    layer = base.trace[one.layer]
+    if layer.within is None:
+        return changed_layer(base.trace.by_name, one.layer, model)
+    if layer.kind.startswith(GATE) or one.kind == "symmetrise":
+        beside = "is worked out beside the network's own way, where nothing can be changed"
+        why = beside if layer.kind.startswith(GATE) else "is returned by no module, so nothing of it can be symmetrised"
+        raise ValueError(f"intervention {str(one)!r}: {one.layer} {why}; change {layer.within or 'another layer'}")
+    return layer
 
 
 def _of_another(base: Prepared, one: Intervention, named: Named) -> Tensor:

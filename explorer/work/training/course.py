@@ -186,12 +186,12 @@ class Course:
 
     def _rows(self) -> Tensor:
         if not self._examples:
-            return torch.empty(0, dtype=torch.long)
+            return torch.empty(0, dtype=torch.long, device="cpu")
         k = self.at % self.steps
         if k == 0:
             chance = self.chances[0]
             if isinstance(chance, torch.Generator):
-                self._order = torch.randperm(self._examples, generator=chance)
+                self._order = torch.randperm(self._examples, generator=chance, device="cpu")
             else:
                 self._order = torch.from_numpy(chance.permutation(self._examples))
         assert self._order is not None

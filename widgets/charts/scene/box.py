@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from PySide6.QtCore import QPointF, Qt
+from PySide6.QtCore import QPoint, QPointF, Qt
 
 from widgets.base.camera import Camera
 from widgets.charts.library import pg
@@ -27,6 +27,7 @@ class Box(pg.ViewBox):
         self._whole: list[Range] = [(0.0, 1.0), (0.0, 1.0)]
         self._grabbed, self._dragged, self._held = grabbed, dragged, False
         self.keys = Qt.KeyboardModifier.NoModifier  # of the drag
+        self.asked: Callable[[QPoint], bool] = lambda at: False  # whether a menu of its own opens there, on screen
         super().__init__(enableMenu=False, defaultPadding=0.0)
         self.state["autoRange"] = [False, False]
         self.setMouseEnabled(x=True, y=False)
@@ -103,6 +104,9 @@ class Box(pg.ViewBox):
         super().wheelEvent(event, axis)
 
     def mouseClickEvent(self, event: Any) -> None:
+        if event.button() == Qt.MouseButton.RightButton and self.asked(event.screenPos().toPoint()):
+            event.accept()
+            return
         if event.button() == Qt.MouseButton.RightButton and self.menu is None:
             self.setMenuEnabled(True)  # made now: eighty widgets a chart are not made for nobody
             menu: Any = self.menu

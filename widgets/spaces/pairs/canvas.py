@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QPoint, QPointF, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QFontMetricsF
 from PySide6.QtWidgets import QWidget
 
@@ -43,6 +43,7 @@ class PairCanvas(Sheet):
         super().__init__(parent)
         self.setAntialiasing(False)
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
+        self.menu_asked: Callable[[Panel, QPoint], bool] = lambda panel, at: False  # whether one opens there
         self.groups: tuple[tuple[Panel, ...], ...] = ()
         self.pictures: list[Picture] = []  # of the panels, then spare ones
         self.headings: list[tuple[Panel, QRectF]] = []  # what stands above several heads, and where
@@ -93,6 +94,7 @@ class PairCanvas(Sheet):
     def _make_picture(self) -> Picture:
         picture = Picture(self.camera)
         picture.dragged.connect(lambda row, y, done: self._drag_label(picture, row, y, done))
+        picture.box.asked = lambda at: self.menu_asked(picture.panel, at)
         self.addItem(picture)
         return picture
 

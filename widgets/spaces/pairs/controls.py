@@ -38,7 +38,7 @@ class PairControls(QWidget):
             self.order.addItem(title, kind)
         for pool, title in (("", "automatic"), ("max", "largest"), ("mean", "mean")):
             self.pool.addItem(title, pool)
-        self.head.setMaximumWidth(64)
+        self.head.setMaximumWidth(88)  # as much as "head 11" takes
         self.field.setToolTip("Which pair field, coefficients on edges or adjacency is shown")
         self.beside.setToolTip("A second matrix with the same zoom and pointer")
         self.head.setToolTip("All heads side by side, or one enlarged; a click on a head does the same")

@@ -50,6 +50,16 @@ class PairField:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Shown:
+    """The matrix that a panel is a picture of."""
+
+    field: PairField
+    square: Square
+    part: GraphPart
+    name: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Ordered:
     """The nodes in the order of display: place -> node as in x, and -> number in the field's own numbering."""
 

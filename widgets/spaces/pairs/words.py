@@ -125,3 +125,9 @@ def caption(frame: Frame, panels: Sequence[Panel], order: str) -> str:
             text += f", entries of at least {figure(panel.threshold)}: {kept}"
         words.append(text + ")")
     return f"{subject(frame)}: {'; '.join(words)}; rows receive, columns send, {order}"
+
+
+def node_words(panel: Panel, place: int) -> str:
+    """Return how a place of a matrix is called, with its number in x where it has a name."""
+    number, name = int(panel.view.nodes[place]), panel.name(place)
+    return f"{name} ({number})" if name != str(number) else f"node {number}"

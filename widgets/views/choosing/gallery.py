@@ -54,6 +54,7 @@ class GalleryView(StateView):
     FOLLOWS = ("model", "compare", "sample")
 
     open_asked = Signal(str)  # a network of the person's own, which is asked about before it runs
+    beside_asked = Signal(str)  # the same, to be shown beside the first
 
     def show_stale(self, text: str) -> bool:
         return True  # nothing in it belongs to an element
@@ -244,6 +245,9 @@ class GalleryView(StateView):
         """Put a model beside the first, or away again; on graphs a third finds room too."""
         beside = [n for n in (self.state.compared if self.known else ()) if n != name]
         added = not self.known or name not in self.state.compared
+        if added and (info := self.models.named(name)) is not None and is_own(info):
+            self.beside_asked.emit(name)
+            return
         shown = self.models.named(self.state.model) if self.known else None
         alone = shown is None or shown.domain not in kinds() or kinds()[shown.domain].beside < 2
         names = ([] if alone else beside[-1:]) + [name] if added else beside

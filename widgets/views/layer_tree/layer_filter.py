@@ -8,6 +8,7 @@ from typing import Any
 from PySide6.QtCore import QSize, Qt, QTimer, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QMenu, QToolButton, QWidget
 
+from explorer.declare.telling.summaries import ModuleInfo
 from explorer.square.frame import LayerInfo, Square
 from widgets.base.look import theme
 from widgets.base.look.icons import icon
@@ -92,10 +93,11 @@ class FilterBar(QWidget):
             return None
         seen = frozenset(watched)
 
-        def passes(square: Square, layer: LayerInfo) -> bool:
+        def passes(square: Square, layer: LayerInfo | ModuleInfo) -> bool:
             if (only_guilty and layer.name not in square.guilty) or (only_watched and layer.name not in seen):
                 return False
-            text = f"{layer.name} {layer.kind} {layer.field}".lower()
+            field = layer.field if isinstance(layer, LayerInfo) else ""
+            text = f"{layer.name} {layer.kind} {field}".lower()
             return all(word in text for word in words)
 
         return passes

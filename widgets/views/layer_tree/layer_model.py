@@ -61,7 +61,7 @@ class Node:
         return 0 if self.above is None else 1 + self.above.depth()
 
 
-Passes = Callable[[Square, LayerInfo], bool]
+Passes = Callable[[Square, LayerInfo | ModuleInfo], bool]
 Nodes = dict[tuple[int, str], Node]  # by the index of the square and the name
 
 
@@ -72,7 +72,7 @@ def tree_of(
 
     Args:
         in_order: a flat list of calls in the order of execution, in place of the tree of modules.
-        passes: which layers are wanted; None: all of them, and the modules that are not called.
+        passes: which layers are wanted, and which modules that are not called; None: all of them.
     """
     top = Node(None, 0, "", "")
     found: Nodes = {}
@@ -96,8 +96,8 @@ def tree_of(
                 made.layer = layer
                 if made.module is None and not layer.call:
                     made.module = modules.get(layer.module)
-        if passes is None and not in_order:
-            for name in modules:
+        for name, module in modules.items() if not in_order else ():
+            if passes is None or (module.calls == 0 and passes(square, module)):
                 node(name)
     return top, found
 

@@ -53,6 +53,7 @@ class LayersView(FrameView[Square]):
         self._built: Rows = ()  # and the layers
         self._folds: dict[tuple[int, str], bool] = {}  # rows that the person has folded or opened
         self._building = False
+        self._correcting = False  # whether a field is being written
         self.model = LayerModel(self)
         self.bar = FilterBar(self)
         self.tree = QTreeView(self)
@@ -70,6 +71,7 @@ class LayersView(FrameView[Square]):
         self.field_delegate = FieldDelegate(self.tree, self._say, self._override, self._kind)
         self.tree.setItemDelegateForColumn(ERROR, self.error_delegate)
         self.tree.setItemDelegateForColumn(FIELD, self.field_delegate)
+        self.field_delegate.closeEditor.connect(self._corrected)
         header = self.tree.header()
         header.setStretchLastSection(False)
         header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
@@ -194,7 +196,9 @@ class LayersView(FrameView[Square]):
         self._fill_tree(self.squares)
         shown = sum(node.layer is not None for node in self.model.nodes.values())
         whole = sum(len(s.layers) for s in self.squares)
-        self.bar.tell(f"{shown} of {whole}" if shown != whole else "")
+        idle = sum(n.layer is None and not n.children for n in self.model.nodes.values()) if shown != whole else 0
+        more = f" + {idle} not called" if idle else ""
+        self.bar.tell(f"{shown} of {whole}{more}" if shown != whole else "")
 
     # what the person does -------------------------------------------------------------------------------------
     def _chosen(self, index: QModelIndex, _before: QModelIndex | None = None) -> None:
@@ -265,11 +269,17 @@ class LayersView(FrameView[Square]):
         if index.data(ROOT):
             self._say("Field types are edited on the first model. Choose this one alone to edit its fields.")
             return
-        self.tree.setColumnHidden(FIELD, False)
+        self._correcting = True
+        self._share_width(self.tree.viewport().width())  # no other column leaves so little room that it goes again
         self._building = True
         self.tree.setCurrentIndex(index)
         self._building = False
         self.tree.edit(index)
+
+    def _corrected(self, *_: object) -> None:
+        """Show the columns again that made way for a field being corrected."""
+        self._correcting = False
+        self._share_width(self.tree.viewport().width())
 
     def _override(self, index: Index, text: str) -> None:
         """Wish for a corrected field type; an empty text takes the correction back."""
@@ -311,7 +321,7 @@ class LayersView(FrameView[Square]):
         wanted = {k: COLUMNS[k].em * em for k in range(1, len(COLUMNS))} | {ERROR: errors * em}
         if chosen is not None:
             for k, room in wanted.items():
-                self.tree.setColumnHidden(k, COLUMNS[k].key not in chosen)
+                self.tree.setColumnHidden(k, COLUMNS[k].key not in chosen and not (k == FIELD and self._correcting))
                 self.tree.setColumnWidth(k, int(room))
             taken = sum(int(room) for k, room in wanted.items() if COLUMNS[k].key in chosen)
             self.tree.setColumnWidth(NAME, max(int(14 * em), width - taken))
@@ -321,7 +331,7 @@ class LayersView(FrameView[Square]):
         left = width - max(9.5 * em, min(0.42 * width, 24 * em), min(0.7 * width, nested + 9.5 * em))
         for k in range(PARAMS + 1, len(COLUMNS)):
             self.tree.setColumnHidden(k, True)
-        for column in (ERROR, FIELD, SHAPE, PARAMS):
+        for column in (FIELD, ERROR, SHAPE, PARAMS) if self._correcting else (ERROR, FIELD, SHAPE, PARAMS):
             # the field is worth showing short: it is read by its beginning, and whole in the tool tip
             least = 7 * em if column == FIELD else wanted[column]
             fits = left >= least

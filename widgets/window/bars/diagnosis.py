@@ -7,6 +7,7 @@ from PySide6.QtGui import QGuiApplication, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 from explorer.declare.elements import chain_text
+from explorer.declare.states.model_name import code_of
 from explorer.square.frame import Frame, Square
 from widgets.base.look import theme
 from widgets.base.look.icons import icon
@@ -197,7 +198,8 @@ def _small(text: str, tip: str) -> QToolButton:
 
 def _in_brief(square: Square, named: bool) -> str:
     brief = verdict_in_brief(square)
-    return f"{square.model}: {brief}" if named else brief.capitalize()
+    name = square.model if code_of(square.model) is None else square.title  # a card's name is shorter, no path is
+    return f"{name}: {brief}" if named else brief.capitalize()
 
 
 def _said(square: Square, named: bool, hints: bool = True) -> str:

@@ -10,7 +10,7 @@ from PySide6.QtGui import QAction, QActionGroup, QKeySequence
 from PySide6.QtWidgets import QMenu
 
 from explorer.declare.elements import Transform, transforms
-from explorer.declare.states.model_name import code_of
+from explorer.declare.states.model_name import code_of, named_as_shown
 from explorer.state.catalogue import Catalogue
 from explorer.state.resolve import DTYPES
 from explorer.state.state import State
@@ -359,8 +359,13 @@ class Menus(QObject):
             compare.group.removeAction(action)
         others = [m for m in models if m.name != model and kind in (None, m.domain)]
         fill_by_domain(compare.menu, compare, others, self._controller.set_compare)
+        own = [name for name in self._files.models.recent() if name != model and code_of(name) is not None]
+        if own:
+            inner = compare.menu.addMenu("Your own")
+            for name in own:
+                inner.addAction(named_as_shown(name).replace("&", "&&"), partial(self._files.models.beside, name))
         compare.menu.setIcon(icon("compare"))
-        compare.menu.menuAction().setVisible(bool(others))
+        compare.menu.menuAction().setVisible(bool(others or own))
 
     def _fill_data(self, catalogue: Catalogue | None) -> None:
         menu, controller = self.menus["Data"], self._controller
@@ -384,7 +389,7 @@ class Menus(QObject):
         """Tick what is in use and grey out what would do nothing."""
         controller, actions = self._controller, self.actions
         undoable = (controller.can_undo, controller.can_redo, bool(state.steps), state.untransform)
-        followed = (*undoable, state.model, state.compare, state.sample, state.device, state.dtype)
+        followed = (controller.domain, *undoable, state.model, state.compare, state.sample, state.device, state.dtype)
         if followed == self._followed:
             return  # most of a drag, and there are a hundred actions
         before, self._followed = self._followed, followed
@@ -397,7 +402,7 @@ class Menus(QObject):
         actions["input"].setVisible(code_of(state.model) is not None)
         actions["train"].setVisible(self._files.trainer.card() is not None)
         self._models.mark(state.model)
-        if before[4:5] != (state.model,):
+        if before[5:6] != (state.model,):
             self._fill_compare(state.model)
         self._compare.mark(next(iter(state.compared), ""))
         self._samples.mark(state.sample)

@@ -162,7 +162,7 @@ class InputPage(Dialog):
             case "choice":
                 return Choice(row.question, row.text)
             case _:
-                return Written(row.text)
+                return Written(row.question.shown(row.text))
 
     def _widen(self, grid: QGridLayout) -> None:
         grid.setHorizontalSpacing(12)

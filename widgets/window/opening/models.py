@@ -105,7 +105,7 @@ class Models(QObject):
         if self.page is not None:
             self.page.close()
         page = ModelPage(self._shell, looked.found, looked.trusted, chosen, why, self._targets(), looked.edits)
-        then = self._shown if go_on is None else lambda changes, name: go_on()
+        then = self._shown if go_on is None else lambda changes, name: self._go_on(name, "", go_on)
         page.accepted_code.connect(partial(self._accept, page, then))
         page.asked_input.connect(partial(self._accept, page, then, ask=True))
         page.accepted_weights.connect(partial(self._load, page))
@@ -243,7 +243,7 @@ class Models(QObject):
             assert looked.found is not None
             other = another_content(session.code, looked.found.code)
             if looked.trusted:
-                self._run(looked.found, chosen, lambda changes, name: self._go_on(other, go_on), None)
+                self._run(looked.found, chosen, lambda changes, name: self._go_on(name, other, go_on), None)
             else:
                 what = chosen or "the network"
                 why = f"The session {Path(path).name} shows {what} of this file, whose content you have not trusted."
@@ -251,11 +251,26 @@ class Models(QObject):
 
         self._look(str(at_home(file)), then)
 
-    def _go_on(self, warning: str, go_on: Callable[[], None]) -> None:
-        """Go on with a session, and say what is not as it was when the session was saved."""
+    def _go_on(self, name: str, warning: str, go_on: Callable[[], None]) -> None:
+        """Go on with what a network was allowed for, as a session, and say what is not as it was then."""
+        self.keep(name)
         go_on()
         if warning:
             self._shell.say("warning", warning)
+
+    def beside(self, name: str) -> None:
+        """Show a network of the person's own beside the one in use, once its code may run."""
+        file, chosen = _parts(name)
+        go_on = partial(self._controller.set_compare, name)
+
+        def then(looked: Looked) -> None:
+            assert looked.found is not None
+            if looked.trusted:
+                self._run(looked.found, chosen, lambda changes, name: self._go_on(name, "", go_on), None)
+            else:
+                self._ask(looked, chosen, "", go_on)
+
+        self._look(str(at_home(file)), then)
 
     # what was opened --------------------------------------------------------------------------------------
     def recent(self) -> list[str]:

@@ -142,8 +142,7 @@ class Shell(QMainWindow):
             view.set_playing(c.player.playing)
         if hasattr(view, "requested"):
             view.requested.connect(self._requested)
-        if hasattr(view, "menu_asked"):
-            view.menu_asked.connect(self.layer_menu.popup)
+        view.menu_asked.connect(self.layer_menu.popup)
         if hasattr(view, "menu_opened"):
             view.menu_opened.connect(self.layer_menu.fill)
         if isinstance(view, LogView):

@@ -26,7 +26,8 @@ def change_of(one: Intervention, model: nn.Module, layer: Layer, values: Values 
     Raises:
         ValueError: the layer has no such part, in one sentence.
     """
-    if one.unit == HEAD and isinstance(module := model.get_submodule(layer.module), nn.MultiheadAttention):
+    module = model.get_submodule(layer.module) if layer.within is None else None
+    if one.unit == HEAD and isinstance(module, nn.MultiheadAttention):
         # its heads are summed up by what it calls no module for
         head, count = head_of(one, model, layer, module.embed_dim)
         return _of_head(one, head, count, values)

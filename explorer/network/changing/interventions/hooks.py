@@ -8,11 +8,13 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import fields as fields_of
 from dataclasses import is_dataclass, replace
+from functools import partial
 from typing import Any
 
 from torch import Tensor, nn
 from torch.utils.hooks import RemovableHandle
 
+from explorer.network.inner.watching import Inside, Standing
 from explorer.network.tracing.layers import FORWARD, OUTPUT, Layer, LayerError
 from explorer.network.tracing.running import tensors_in
 
@@ -44,13 +46,22 @@ class Hooks:
         self._counts: dict[str, int] = {}
         self._handles: list[RemovableHandle] = []
         by_module: dict[str, list[tuple[int, int, str, Change]]] = {}
+        inside: dict[str, Callable[[Tensor], Tensor]] = {}
         for layer, change in changes:
+            if layer.within is not None:
+                owner = model.get_submodule(layer.within)
+                inside[layer.name] = partial(_made_of, change, owner, layer.name, inside.get(layer.name))
+                continue
             by_module.setdefault(layer.module, []).append((layer.call, layer.part, layer.name, change))
         modules = dict(model.named_modules())
         for base, wanted in by_module.items():
             hook = Hook(self, base, tuple(wanted))
             handle = modules[base].register_forward_hook(hook, with_kwargs=True)
             self._handles.append(handle)
+        if inside:
+            owners = {layer.within or "" for layer, _ in changes if layer.within is not None}
+            doors = {"", *(o[:k] for o in owners for k in range(len(o) + 1) if k == len(o) or o[k] == ".")}
+            self._handles += Standing(model, Inside(inside), doors, _CALL.get).handles
         if by_module:
             self._handles.append(model.register_forward_pre_hook(self._enter))
             self._handles.append(model.register_forward_hook(self._leave, always_call=True))
@@ -73,6 +84,16 @@ class Hooks:
         for handle in self._handles:
             handle.remove()
         self._handles.clear()
+
+
+def _made_of(
+    change: Change, module: nn.Module, name: str, before: Callable[[Tensor], Tensor] | None, given: Tensor
+) -> Tensor:
+    given = given if before is None else before(given)
+    made = change(given, module, (), {})
+    if made.shape != given.shape:
+        raise LayerError(name, f"{name} is {_sizes(given)} here, in whose place {_sizes(made)} cannot be put")
+    return made
 
 
 class Hook:

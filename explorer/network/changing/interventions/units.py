@@ -18,10 +18,14 @@ def unit_of(one: Intervention, model: nn.Module, layer: Layer, shape: tuple[int,
     """
     if not one.unit:
         return None
+    if one.unit == HEAD and layer.within is not None and len(shape) > (3 if layer.field is not None else 2):
+        found = torch.zeros(shape[-3], 1, 1, dtype=torch.bool)  # (heads, to, from), whatever places these are
+        found[_inside(one, one.index[0], shape[-3], "head")] = True
+        return found
     if layer.field is None:
         raise ValueError(f"the field type of {layer.name} is unknown, so only the whole layer can be changed")
     shape = (1, *shape[1:]) if layer.field.batched else shape
-    entries = torch.arange(torch.Size(shape).numel()).reshape(shape)
+    entries = torch.arange(torch.Size(shape).numel(), device="cpu").reshape(shape)
     table = layer.field.domain.by_channel(entries)[0]  # (channels, places)
     channels, places = table.shape
     if one.unit == CHANNEL:
@@ -34,7 +38,7 @@ def unit_of(one: Intervention, model: nn.Module, layer: Layer, shape: tuple[int,
         chosen = table[head * width : (head + 1) * width]
     else:
         chosen = table[:, _place(one, layer.field, shape, places)]
-    found = torch.zeros(entries.numel(), dtype=torch.bool)
+    found = torch.zeros(entries.numel(), dtype=torch.bool, device="cpu")
     found[chosen.flatten()] = True
     return found.reshape(shape)
 

@@ -14,7 +14,7 @@ from explorer.network.tracing.trials import answer_of
 from explorer.spaces.graph.network.form import AXES, OF_A_GRAPH, SIGNALS, GraphInput
 
 NODES = 7
-PRESENT = torch.tensor([True, True, False, True, True, False, True])
+PRESENT = torch.tensor([True, True, False, True, True, False, True], device="cpu")
 CHANNELED = ("x", "position", "velocity", "charge", "other")  # what has channels beside its nodes
 WIDEST = 16  # of widths that no layer tells
 
@@ -154,22 +154,22 @@ def axis_of(axes: str, signal: str) -> int:
 def trial_graph(x: int, second: int, seed: int = 0) -> dict[str, Tensor]:
     """Return a small graph in space with everything that a graph, a set or points may have, so wide."""
     generator = torch.Generator().manual_seed(seed)
-    at = torch.arange(NODES)
+    at = torch.arange(NODES, device="cpu")
     index = torch.stack([torch.cat([at, (at + 1) % NODES]), torch.cat([(at + 1) % NODES, at])])
-    adjacency = torch.zeros(NODES, NODES)
+    adjacency = torch.zeros(NODES, NODES, device="cpu")
     adjacency[index[0], index[1]] = 1.0
     return {
-        "x": torch.randn(NODES, x, generator=generator),
+        "x": torch.randn(NODES, x, generator=generator, device="cpu"),
         "edge_index": index,
-        "edge_attr": torch.randn(2 * NODES, second, generator=generator),
-        "edge_weight": torch.rand(2 * NODES, generator=generator),
-        "position": torch.randn(NODES, 3, generator=generator),
-        "batch": torch.zeros(NODES, dtype=torch.int64),
+        "edge_attr": torch.randn(2 * NODES, second, generator=generator, device="cpu"),
+        "edge_weight": torch.rand(2 * NODES, generator=generator, device="cpu"),
+        "position": torch.randn(NODES, 3, generator=generator, device="cpu"),
+        "batch": torch.zeros(NODES, dtype=torch.int64, device="cpu"),
         "adjacency": adjacency,
-        "number": torch.tensor([6, 1 + seed, 7, 1, 8, 1, 1]),
+        "number": torch.tensor([6, 1 + seed, 7, 1, 8, 1, 1], device="cpu"),
         "mask": PRESENT.roll(seed),
-        "other": torch.randn(NODES - 2, second, generator=generator),
-        "velocity": torch.randn(NODES, 3, generator=generator),
-        "charge": torch.randn(NODES, 1, generator=generator),
-        "frames": torch.randn(NODES, 72, generator=generator),
+        "other": torch.randn(NODES - 2, second, generator=generator, device="cpu"),
+        "velocity": torch.randn(NODES, 3, generator=generator, device="cpu"),
+        "charge": torch.randn(NODES, 1, generator=generator, device="cpu"),
+        "frames": torch.randn(NODES, 72, generator=generator, device="cpu"),
     }

@@ -118,7 +118,7 @@ def _turn(values: Tensor, field: FieldType) -> Tensor:
     assert isinstance(field.rep, Regular)
     group = field.rep.group
     turns = sum(1 for m in group.matrices if torch.linalg.det(torch.from_numpy(m)) > 0)
-    frequency = torch.fft.fftfreq(turns, dtype=torch.float64) * turns
+    frequency = torch.fft.fftfreq(turns, dtype=torch.float64, device="cpu") * turns
     if turns % 2 == 0:
         frequency[turns // 2] = 0
     kernel = torch.fft.ifft(-1j * frequency).real

@@ -29,7 +29,7 @@ class PatchesPart:
 
     Attributes:
         tokens: how many there are.
-        names: "row 0, column 3" of a patch, "extra 1" of a token that is none.
+        names: "patch 0, 3" of the one in row 0 and column 3, "extra 1" of a token that is none.
         order: (tokens,) token i of x is token order[i] of rho(g) x; -1 where it was cut off or lies between two.
         pairs: {layer: F(x)}.
         layer: the selected one, where it is a matrix; then values, moved, expected and difference are known of it.
@@ -95,9 +95,7 @@ def _heads(value: Tensor) -> Array:
 
 
 def _names(tokens: Tokens) -> tuple[str, ...]:
-    patches = (
-        f"row {k // tokens.size[1]}, column {k % tokens.size[1]}" for k in range(tokens.size[0] * tokens.size[1])
-    )
+    patches = (f"patch {k // tokens.size[1]}, {k % tokens.size[1]}" for k in range(tokens.size[0] * tokens.size[1]))
     before = (f"extra {k + 1}" for k in range(tokens.extra))
     return (*before, *patches, *(f"extra {tokens.extra + k + 1}" for k in range(tokens.after)))
 

@@ -27,13 +27,15 @@ class AttentionPart(PatchesPart):
     """Attention among the patches of x and of rho(g) x, in each layer, (heads, to, from).
 
     Attributes:
-        size, extra: rows and columns of patches, and how many tokens come before them that have no place.
+        size: rows and columns of patches.
+        extra, after: how many tokens that have no place come before them and behind them.
     """
 
     data: ClassVar[str] = "grid"
 
     size: tuple[int, int] = (1, 1)
     extra: int = 0
+    after: int = 0
     of_x: Mapping[str, Array] = field(default_factory=dict)
     of_gx: Mapping[str, Array] = field(default_factory=dict)
 
@@ -141,10 +143,10 @@ def attention_part(one: BothWays, found: PatchesPart | None) -> PatchesPart | No
         if (tokens is None or domain.tokens.count == tokens.count) and value.ndim == 4 and _shares(value):
             tokens = domain.tokens
             of_x[layer.name], of_gx[layer.name] = frozen(value[0]), frozen(answer[0])
-    if found is None or tokens is None or tokens.inside.stop != tokens.count:
+    if found is None or tokens is None:
         return found
     known = {one.name: getattr(found, one.name) for one in fields(found)}
-    return AttentionPart(**known, size=tokens.size, extra=tokens.extra, of_x=of_x, of_gx=of_gx)
+    return AttentionPart(**known, size=tokens.size, extra=tokens.extra, after=tokens.after, of_x=of_x, of_gx=of_gx)
 
 
 def _shares(values: Tensor) -> bool:

@@ -340,7 +340,7 @@ def _size(operator: Tensor) -> int:
 def _csr(indices: Array, weights: Array, columns: int, device: str, dtype: torch.dtype) -> Tensor:
     rows = len(indices)
     return torch.sparse_csr_tensor(
-        torch.arange(0, 16 * rows + 1, 16, dtype=torch.int32),
+        torch.arange(0, 16 * rows + 1, 16, dtype=torch.int32, device="cpu"),
         torch.from_numpy(indices.ravel().astype(np.int32)),
         torch.from_numpy(weights.ravel()).to(dtype),
         (rows, columns),

@@ -38,7 +38,8 @@ def reaches(run: Run, x: Tensor, fields: Mapping[str, FieldType]) -> dict[str, f
     generator = torch.Generator().manual_seed(0)
     size = float(x.std()) if x.numel() > 1 else 1.0
     one, other = (
-        (torch.randn(x.shape, generator=generator, dtype=torch.float64) * (size or 1.0)).to(x) for _ in range(2)
+        (torch.randn(x.shape, generator=generator, device="cpu", dtype=torch.float64) * (size or 1.0)).to(x)
+        for _ in range(2)
     )
     before, again = run(one), run(one)
     # what draws random numbers of its own tells nothing
@@ -52,7 +53,7 @@ def reaches(run: Run, x: Tensor, fields: Mapping[str, FieldType]) -> dict[str, f
         for low in (False, True):
             fading: dict[str, FieldType] = {}
             for k in cuts:
-                changed = torch.arange(steps) < min(steps // 2 + k, steps - 1)
+                changed = torch.arange(steps, device="cpu") < min(steps // 2 + k, steps - 1)
                 changed = changed if low else ~changed
                 there = changed.to(x.device).view((-1, 1) if axis == -2 else (-1,))
                 # what sees all of the image sees no more

@@ -9,6 +9,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from explorer.declare.telling.counting import number_of
 from explorer.network.input.arguments import ByName
 from explorer.network.input.called import asked
 from explorer.network.input.recognise import Recognised
@@ -54,7 +55,7 @@ def _read_off(own: Recognised, channels: int) -> tuple[str, ...]:
     Raises:
         ValueError: it does not run with images of those names.
     """
-    x = torch.rand((1, channels, SIDE, SIDE), generator=torch.Generator().manual_seed(0))
+    x = torch.rand((1, channels, SIDE, SIDE), generator=torch.Generator().manual_seed(0), device="cpu")
     found: tuple[str, ...] = ()
     while (names := asked(own.network(), dict.fromkeys(found, x))) and not set(names) <= set(found):
         found = tuple(dict.fromkeys((*found, *names)))
@@ -94,7 +95,7 @@ def sized(network: nn.Module, channels: int) -> InputSpec | None:
 
 
 def _runs(network: nn.Module, channels: int, side: int) -> bool:
-    x = torch.rand((1, channels, side, side), generator=torch.Generator().manual_seed(0))
+    x = torch.rand((1, channels, side, side), generator=torch.Generator().manual_seed(0), device="cpu")
     return answer_of(network, (x,)) is not None
 
 
@@ -132,11 +133,13 @@ def _input_shape(own: Recognised) -> InputShape:
     model = own.network()
     for name, module in model.named_modules():
         if declares(module) and is_type(declared := _in_type(module)):
-            own.why["shape"] = f"{name or type(module).__name__} declares {declared.size} channel(s)"
+            own.why["shape"] = f"{name or type(module).__name__} declares {number_of(declared.size, 'channel')}"
             return (int(declared.size), None, None)
         # 0 is what a lazy convolution says
         if isinstance(channels := getattr(module, "in_channels", None), int) and channels > 0:
-            own.why["shape"] = f"its first convolution, {name or type(module).__name__}, takes {channels} channel(s)"
+            own.why["shape"] = (
+                f"its first convolution, {name or type(module).__name__}, takes {number_of(channels, 'channel')}"
+            )
             return (channels, None, None)
     numbers = _dense(model)
     if numbers is None:

@@ -13,9 +13,9 @@ CONTRAST = 1e-3  # a fault shows in proportion to the contrast, and must stay fa
 def noise(shape: Sequence[int], seed: int, dtype: torch.dtype = torch.float64) -> Tensor:
     """Return unit-variance noise of `shape` (batch, channel, h, w), band-limited to half the Nyquist frequency."""
     generator = torch.Generator().manual_seed(seed)
-    values = torch.randn(tuple(shape), generator=generator, dtype=torch.float64)
+    values = torch.randn(tuple(shape), generator=generator, device="cpu", dtype=torch.float64)
     h, w = values.shape[-2:]
-    radius = (torch.fft.fftfreq(h)[:, None].square() + torch.fft.fftfreq(w).square()).sqrt()
+    radius = (torch.fft.fftfreq(h, device="cpu")[:, None].square() + torch.fft.fftfreq(w, device="cpu").square()).sqrt()
     keep = torch.sigmoid((0.25 - radius) * 60)
     values = torch.fft.ifft2(torch.fft.fft2(values) * keep).real
     spread = values.flatten(1).std(dim=1).view(-1, 1, 1, 1)

@@ -36,7 +36,7 @@ def token_layouts(
     x = x[:1]
     generator = torch.Generator().manual_seed(0)
     size = float(x.std()) if x.numel() > 1 else 0.0
-    noise = (torch.randn(x.shape, generator=generator, dtype=torch.float64) * (size or 1.0)).to(x)
+    noise = (torch.randn(x.shape, generator=generator, device="cpu", dtype=torch.float64) * (size or 1.0)).to(x)
     before, again = run(noise), run(noise)
     # what draws random numbers of its own tells nothing
     left = {name: n for name, n in counts.items() if torch.equal(before[name], again[name])}
@@ -92,7 +92,7 @@ def placeless(
     if (high * side, wide * side) != tuple(x.shape[-2:]):
         return set()
     generator = torch.Generator().manual_seed(0)
-    tiles = torch.randn((TILES, *x.shape[:2], high, wide), generator=generator, dtype=torch.float64)
+    tiles = torch.randn((TILES, *x.shape[:2], high, wide), generator=generator, device="cpu", dtype=torch.float64)
     tiles = (tiles * (float(x.std()) if x.numel() > 1 else 1.0)).to(x)
     try:
         answers = [run(tile.repeat(1, 1, side, side), list(shapes)) for tile in tiles]

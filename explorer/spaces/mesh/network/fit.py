@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from explorer.data.kinds import of_another_kind
 from explorer.declare.samples import Sample, Signal
+from explorer.declare.telling.counting import number_of
 from explorer.declare.types.fields import FieldType
 from explorer.spaces.graph.fields import EDGE_INDEX
 from explorer.spaces.mesh.fields import (
@@ -170,7 +171,9 @@ def _features(surface: Surface, sample: Sample, wanted: MeshInput) -> Signal:
         raise ValueError(f"{sample.name!r} has no {kind!r} at its vertices; known features are {known}")
     if wanted.channels is not None and values.shape[1] != wanted.channels:
         if values.shape[1] < wanted.channels:
-            raise ValueError(f"{kind!r} has {values.shape[1]} channel(s), and this network takes {wanted.channels}")
+            raise ValueError(
+                f"{kind!r} has {number_of(values.shape[1], 'channel')}, and this network takes {wanted.channels}"
+            )
         # equally spaced, so that short and long times of heat are both there
         values = values[:, np.linspace(0, values.shape[1] - 1, wanted.channels).round().astype(int)]
     return Signal(np.ascontiguousarray(values), VERTEX_INPUT)

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from torch import Tensor, nn
 
 from explorer.declare.inputs import Inputs
-from explorer.declare.types.fields import FieldType, Regular
+from explorer.declare.types.fields import FieldType, Regular, Representation
 from explorer.spaces.graph.fields import EDGE, GRAPH, Edges, NodeIndex, Nodes
-from explorer.spaces.mesh.fields import VERTEX, Faces, Tangent, Vertices
+from explorer.spaces.mesh.fields import VERTEX, Ambient, Faces, Tangent, Vertices
 from explorer.spaces.mesh.network.faced import FacedInference
+
+# what networks without declarations are tried for
+ORDERED: tuple[Representation, ...] = tuple(Tangent((order,)) for order in (1, 2, 3))
+IN_SPACE: tuple[Representation, ...] = (Ambient("position"), Ambient("vector"))
 
 
 class MeshInference(FacedInference):
@@ -49,6 +54,14 @@ class MeshInference(FacedInference):
             in_field = EDGE if isinstance(in_field.domain, Edges) else in_field
         found = super().infer(module, in_field, shape_in, shape)
         return None if found is None else self.own(found)
+
+    def ways(self, field: FieldType, shape: tuple[int, ...], told: Sequence[FieldType]) -> Sequence[FieldType]:
+        """Return tangent features where the last axis of vertices has two numbers, places and arrows where three."""
+        at = {(Nodes, self.nodes): ORDERED + IN_SPACE, (Faces, self.faces): IN_SPACE}
+        reps = next(
+            (r for (kind, count), r in at.items() if isinstance(field.domain, kind) and shape[:1] == (count,)), ()
+        )
+        return [replace(field, rep=rep) for rep in reps if len(shape) > 1 and rep.size == shape[-1]]
 
     def functional(self, shape: tuple[int, ...]) -> FieldType | None:
         if shape[:1] == (self.nodes,):

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from explorer.declare.inputs import Inputs
 from explorer.declare.samples import Sample
 from explorer.network.input.inputs import from_signals
-from explorer.spaces.mesh.network.form import MeshInput
+from explorer.network.input.ways import Call
+from explorer.spaces.mesh.network.form import CORNERS, MeshInput
 
 SURFACE = ("position", "faces", "axes", "edge_index")  # moves along with any network's arguments
 
@@ -19,9 +22,25 @@ SURFACE = ("position", "faces", "axes", "edge_index")  # moves along with any ne
 def mesh_inputs(sample: Sample, form: MeshInput, device: torch.device, dtype: torch.dtype) -> Inputs:
     """Return the signals that the form asks for, and beside them the surface and its poses."""
     poses = (n for n in sample.signals if n.startswith("pose:"))
-    beside = tuple(n for n in (*SURFACE, *poses) if n not in form.signals)
-    made = from_signals(sample, form.signals + beside, device, dtype, aside=len(beside))
-    return replace(made, remake=partial(_made_anew, sample, form))
+    held = form.held
+    beside = tuple(n for n in (*SURFACE, *poses) if n not in held)
+    made = from_signals(sample, held + beside, device, dtype, aside=len(beside))
+    call: Call | InColumns | None = form.way.call(held)
+    if form.corners == CORNERS[1] and "faces" in held:
+        call = InColumns(form.way.call(held), held.index("faces"))
+    return replace(made, call=call, remake=partial(_made_anew, sample, form))
+
+
+@dataclass(frozen=True)
+class InColumns:
+    """Give a network the corners of triangles in columns, (3, faces)."""
+
+    call: Call | None
+    at: int
+
+    def __call__(self, network: nn.Module, tensors: Sequence[Tensor]) -> Any:
+        given = [t.t() if k == self.at else t for k, t in enumerate(tensors)]
+        return network(*given) if self.call is None else self.call(network, given)
 
 
 def _made_anew(

@@ -77,7 +77,7 @@ class PointsInference(FacedInference):
                 return value
             centre = value.mean(0, keepdim=True)
             size = float((value - centre).norm() / max(1.0, value.numel() ** 0.5)) or float(value.abs().mean()) or 1.0
-            drawn = torch.randn(value.shape, generator=generator, dtype=torch.float64).to(value)
+            drawn = torch.randn(value.shape, generator=generator, device="cpu", dtype=torch.float64).to(value)
             kept = value if isinstance(field.rep, Coordinates) else -value.flip(0)
             return kept + (SPREAD if isinstance(field.rep, Coordinates) else 1.0) * size * drawn
 

@@ -47,6 +47,8 @@ def unsettled_points(tensors: Mapping[str, Tensor]) -> Inputs | None:
     signals = {name: next(iter(meant(name, KNOWN)), "") for name in tensors}
     if "position" not in signals.values() or not all(signals.values()):
         return None
+    if any(s == "faces" and tensors[name].is_floating_point() for name, s in signals.items()):
+        return None  # what is called f or t may be anything
     fields = tuple(UNSETTLED if KNOWN[s].domain.placed and isinstance(KNOWN[s].domain, Particles) else KNOWN[s]
                    for s in signals.values())  # fmt: skip
     return Inputs(tuple(tensors.values()), fields, tuple(signals.values()))

@@ -116,7 +116,7 @@ def _gates(p: Prepared, values: Mapping[str, Tensor]) -> dict[str, Array]:
 
 def found_at(element: Element, steps: int) -> tuple[Array, NDArray[np.bool_]]:
     """Return (order, known): where each step of x stands afterwards, NaN if nowhere, and which steps are determined."""
-    t = torch.arange(steps, dtype=torch.float64)[:, None]
+    t = torch.arange(steps, dtype=torch.float64, device="cpu")[:, None]
     sources = element.act(t, STEP)[:, 0].numpy()
     places = element.known(t, STEP)
     known = np.ones(steps, bool) if places is None else places.numpy() > 0

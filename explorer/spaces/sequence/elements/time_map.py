@@ -214,7 +214,7 @@ def _place_of(element: Element, step: int, count: int) -> int:
     """Return the step whose value comes from nearest to `step`, -1 where none comes from within a step of it."""
     import torch
 
-    steps = torch.arange(count, dtype=torch.float64)[:, None]
+    steps = torch.arange(count, dtype=torch.float64, device="cpu")[:, None]
     sources = element.act(steps, STEP)[:, 0]
     at = int((sources - step).abs().argmin()) if count else -1
     known = element.known(steps, STEP)

@@ -12,6 +12,7 @@ from explorer.data.formats.named_columns import named_columns
 from explorer.data.kinds import of_another_kind
 from explorer.declare.samples import Array, Sample, Signal
 from explorer.declare.space import domain_word
+from explorer.declare.telling.counting import number_of
 from explorer.spaces.sequence.fields import STEP_INPUT
 from explorer.spaces.sequence.network.form import SequenceInput
 from explorer.spaces.sequence.network.ids import fit_ids
@@ -185,7 +186,7 @@ def _columns(
         named = f" ({', '.join(channels[:width])})" if channels and width <= _NAMED else ""
         notes.append(f"columns 1 to {width} of {have}{named}" if width > 1 else f"column 1 of {have}{named}")
     else:
-        notes.append(f"{have} channel(s) filled up with zeros to {width}")
+        notes.append(f"{number_of(have, 'channel')} filled up with zeros to {width}")
     names = (*channels, *(f"none {k}" for k in range(have + 1, width + 1)))[:width] if channels else ()
     return made, names
 

@@ -207,6 +207,6 @@ class SequenceInference(Inference):
         size = float(x.norm())
         if size == 0.0 or float((other - x).norm()) <= 1e-3 * size:
             generator = torch.Generator().manual_seed(seed)
-            drawn = torch.randn(x.shape, generator=generator, dtype=torch.float64).to(x)
+            drawn = torch.randn(x.shape, generator=generator, device="cpu", dtype=torch.float64).to(x)
             other = drawn * max(float(x.abs().mean()), 1e-3) + x
         return other

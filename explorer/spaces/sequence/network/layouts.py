@@ -7,12 +7,14 @@ and no step hears of another. So an order counts where one step of x changes the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn.utils.rnn import PackedSequence
 
 from explorer.network.changing.copying import duplicate
 from explorer.network.input.arguments import ByName
@@ -125,7 +127,7 @@ def sequence_input(network: nn.Module, told: dict[str, object]) -> SequenceInput
     wide = " or ".join(map(str, widths or [1]))
     reason = f" ({type(failed).__name__}: {' '.join(str(failed).split())[:80]})" if failed is not None else ""
     raise Unclear(
-        f"it takes no sequence of {most or _STEPS} steps and {wide} channel(s){reason}; "
+        f"it takes no sequence of {most or _STEPS} steps and {wide} channel{'s' * (wide != '1')}{reason}; "
         "say in the file what it takes, INPUT_CHANNELS = 1 or {'name': 1, ...} for a dict, INPUT_LAYOUT = 'NTC', and "
         "INPUT_STEPS where it takes so many and no other number"
     )
@@ -176,6 +178,22 @@ def widths_in(network: nn.Module) -> list[int]:
     return found
 
 
+@contextmanager
+def _packed_as_wide(network: nn.Module) -> Iterator[None]:
+    """Refuse packed steps that are wider or narrower than a recurrent layer says: torch reads past them and goes on."""
+
+    def compare(layer: nn.Module, given: tuple[object, ...]) -> None:
+        if given and isinstance(given[0], PackedSequence) and given[0].data.shape[-1] != layer.input_size:
+            raise ValueError(f"packed steps of {given[0].data.shape[-1]} channels, where {layer.input_size} are taken")
+
+    held = [m.register_forward_pre_hook(compare) for m in network.modules() if isinstance(m, nn.RNNBase)]
+    try:
+        yield
+    finally:
+        for hook in held:
+            hook.remove()
+
+
 def mixes(
     network: nn.Module, steps: int, widths: Sequence[int], order: str, call: Call | None = None
 ) -> tuple[bool, Tensor]:
@@ -187,9 +205,9 @@ def mixes(
         widths: of each argument.
         call: how the network is called; with its arguments in their order if None.
     """
-    weight = next((p for p in network.parameters() if p.is_floating_point()), torch.zeros(()))
+    weight = next((p for p in network.parameters() if p.is_floating_point()), torch.zeros((), device="cpu"))
     generator = torch.Generator().manual_seed(0)
-    given = [torch.randn(steps, width, generator=generator).to(weight) for width in widths]
+    given = [torch.randn(steps, width, generator=generator, device="cpu").to(weight) for width in widths]
 
     def answer(values: Sequence[Tensor]) -> Tensor:
         torch.manual_seed(0)
@@ -202,7 +220,7 @@ def mixes(
     def by_step(found: Tensor) -> Tensor:
         return found.movedim(found.shape.index(steps), 0).flatten(1) if steps in found.shape else found.flatten()
 
-    with torch.no_grad(), evaluating(network), bounded(network):
+    with torch.no_grad(), evaluating(network), bounded(network), _packed_as_wide(network):
         before = answer(given)
         for at in (steps // 2, steps - 1, 0):
             other = [x.clone() for x in given]

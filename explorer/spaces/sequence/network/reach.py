@@ -65,7 +65,9 @@ def _on_fewer(run: Run, steps: Tensor, field: FieldType, fields: Mapping[str, Fi
 def _noise(like: Tensor, steps: int) -> Tensor:
     generator = torch.Generator().manual_seed(0)
     size = float(like.std()) if like.numel() > 1 else 0.0
-    return (torch.randn((steps, *like.shape[1:]), generator=generator, dtype=torch.float64) * (size or 1.0)).to(like)
+    return (
+        torch.randn((steps, *like.shape[1:]), generator=generator, device="cpu", dtype=torch.float64) * (size or 1.0)
+    ).to(like)
 
 
 def _tried(run: Run, noise: Tensor, field: FieldType, fields: Mapping[str, FieldType]) -> dict[str, float]:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from explorer.data.formats.checks import DENSEST, FREE, Broken, file_bytes
 from explorer.data.formats.texts import LOOKED_AT, OLD, PLAIN, encoding_of, name_of, plain_lines
 from explorer.declare.samples import Sample
+from explorer.declare.telling.counting import number_of
 from explorer.spaces.sequence.sample import sequence_sample
 
 MOST_STEPS = 2**24  # 6 minutes of audio at 44.1 kHz
@@ -90,7 +91,7 @@ def require_steps(steps: int, channels: int, rate: float = 0.0) -> None:
     most = min(MOST_STEPS, MOST_VALUES // channels)
     if steps <= most:
         return
-    many = f"{steps} steps of {channels} channel(s)"
+    many = f"{steps} steps of {number_of(channels, 'channel')}"
     long = f"it is {_clock(steps / rate)} long, {many}," if rate else f"it has {many}"
     cut = f"cut out at most {_clock(most / rate)}, or use a lower rate" if rate else "take a part of it"
     raise Broken(f"{long} and the most is {most}", cut)

@@ -8,6 +8,7 @@ import numpy as np
 
 from explorer.data.filling import KINDS, filling
 from explorer.declare.samples import Array, Sample
+from explorer.declare.telling.counting import number_of
 from explorer.spaces.sequence.sample import sequence_sample
 
 MOST = 2**24  # numbers
@@ -29,5 +30,5 @@ def filled(text: str, seed: int) -> Sample | None:
         return np.random.default_rng(seed).standard_normal((steps, channels)).astype(np.float32)
 
     x, source = filling(text, found["kind"], (steps, channels), seed, MOST, noise)
-    title = f"{found['kind'].capitalize()}, {steps} steps of {channels} channel(s)"
+    title = f"{found['kind'].capitalize()}, {steps} steps of {number_of(channels, 'channel')}"
     return sequence_sample(text, x, title=title, source=source)

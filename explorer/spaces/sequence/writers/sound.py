@@ -13,6 +13,7 @@ import numpy as np
 
 from explorer.data.writers import Writer
 from explorer.declare.samples import Sample
+from explorer.declare.telling.counting import number_of
 from explorer.spaces.graph.writers.records import left_out
 
 RATE = 8000  # steps a second, where the sample does not say
@@ -70,7 +71,7 @@ def _write_coded(sample: Sample, path: Path) -> tuple[str, ...]:
             for start in range(0, len(values), _BLOCK):
                 file.write(values[start : start + _BLOCK])
     except soundfile.LibsndfileError as error:
-        what = f"{sample.name!r}, {values.shape[1]} channel(s) at {rate} Hz, is not written as {form}"
+        what = f"{sample.name!r}, {number_of(values.shape[1], 'channel')} at {rate} Hz, is not written as {form}"
         raise ValueError(f"{what} ({error.error_string.strip(' .')}); choose .wav") from None
     told = "compressed: close to its values, and not equal" if form == "OGG" else "values rounded to 24 bits"
     return (*((note,) if note else ()), told, *left_out(sample, ("x",)))

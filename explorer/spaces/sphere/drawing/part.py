@@ -48,7 +48,7 @@ def mixed(before: Placed, after: Placed) -> Array:
     (one, domain, _), (other, _, _) = before, after
     pairs = zip(domain.blocks(one[0]), domain.blocks(other[0]), strict=True)
     shares = [float((b - a).norm() / size) if (size := float(a.norm())) > 0 else 0.0 for a, b in pairs]
-    return frozen(torch.tensor(shares, dtype=torch.float64))
+    return frozen(torch.tensor(shares, dtype=torch.float64, device="cpu"))
 
 
 def _picture(values: Tensor, domain: Coefficients) -> Array:
@@ -64,10 +64,12 @@ def thumbnail(values: Tensor, degree: int, side: int) -> Tensor:
     """Return a square picture of coefficients, seen from the front and black around the disc, from 0 to 1."""
     from explorer.spaces.sphere.harmonics import on_sphere
 
-    axis = (torch.arange(side, dtype=torch.float64) - (side - 1) / 2) / (side / 2)
+    axis = (torch.arange(side, dtype=torch.float64, device="cpu") - (side - 1) / 2) / (side / 2)
     y, x = torch.meshgrid(-axis, axis, indexing="ij")
     inside = x**2 + y**2 < 1
     points = torch.stack([x, y, (1 - x**2 - y**2).clamp_min(0).sqrt()], -1).view(-1, 3)
     seen = (on_sphere(degree, points) @ values.double()).view(side, side)
     low, high = seen[inside].min(), seen[inside].max()
-    return torch.where(inside, 0.15 + 0.85 * (seen - low) / (high - low).clamp_min(1e-12), torch.zeros(()).double())
+    return torch.where(
+        inside, 0.15 + 0.85 * (seen - low) / (high - low).clamp_min(1e-12), torch.zeros((), device="cpu").double()
+    )

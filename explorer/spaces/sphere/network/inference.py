@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 
 import torch
@@ -37,6 +38,10 @@ class SphereInference(Inference):
         degree = math.isqrt(shape[2]) - 1
         return FieldType(Coefficients(degree), guessed=True) if (degree + 1) ** 2 == shape[2] else None
 
+    def ways(self, field: FieldType, shape: tuple[int, ...], told: Sequence[FieldType]) -> Sequence[FieldType]:
+        """Return numbers that nothing turns, where as many coefficients as a degree has are not those of the input."""
+        return () if field.invariant or field.domain == self.inputs.field.domain else [INVARIANT]
+
     def functional(self, shape: tuple[int, ...]) -> FieldType | None:
         return INVARIANT.guess() if 1 <= len(shape) <= 2 else None
 
@@ -44,7 +49,7 @@ class SphereInference(Inference):
         # coefficients drawn anew, as large in every degree as those that are there
         generator = torch.Generator().manual_seed(seed)
         x = inputs.x
-        drawn = torch.randn(x.shape, generator=generator, dtype=torch.float64).to(x)
+        drawn = torch.randn(x.shape, generator=generator, device="cpu", dtype=torch.float64).to(x)
         domain = inputs.field.domain
         assert isinstance(domain, Coefficients)
         sizes = [block.flatten(-2).norm(dim=-1, keepdim=True) for block in domain.blocks(x)]

@@ -55,7 +55,7 @@ def between(volume: Tensor, steps: tuple[float, float, float]) -> Tensor:
     """Return f(u - t) on a torus for any t in places, by phases in the Fourier domain: an isometry."""
     for axis, step in ((-1, steps[0]), (-2, -steps[1]), (-3, steps[2])):
         side = volume.shape[axis]
-        angle = -2 * torch.pi * step * torch.fft.fftfreq(side, dtype=torch.float64)
+        angle = -2 * torch.pi * step * torch.fft.fftfreq(side, dtype=torch.float64, device="cpu")
         phase = torch.polar(torch.ones_like(angle), angle)
         if side % 2 == 0:
             phase[side // 2] = torch.cos(angle[side // 2]).to(phase)  # the Nyquist frequency has no sign
@@ -122,6 +122,6 @@ def _taps(sides: tuple[int, int, int], linear: tuple[float, ...]) -> Tensor:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that the format is in beta state
         return torch.sparse_csr_tensor(
-            torch.arange(0, index.size + 1, index.shape[1]), torch.from_numpy(index.ravel()),
+            torch.arange(0, index.size + 1, index.shape[1], device="cpu"), torch.from_numpy(index.ravel()),
             torch.from_numpy(weight.ravel()), (len(at),) * 2, check_invariants=False,
         )  # fmt: skip

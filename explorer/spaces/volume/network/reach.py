@@ -32,7 +32,8 @@ def reaches(
     generator = torch.Generator().manual_seed(0)
     size = float(x.std()) if x.numel() > 1 else 1.0
     one, other = (
-        (torch.randn(x.shape, generator=generator, dtype=torch.float64) * (size or 1.0)).to(x) for _ in range(2)
+        (torch.randn(x.shape, generator=generator, device="cpu", dtype=torch.float64) * (size or 1.0)).to(x)
+        for _ in range(2)
     )
     before, again = run(one), run(one)
     # what draws random numbers of its own tells nothing
@@ -43,7 +44,7 @@ def reaches(
         shape = [1] * x.ndim
         shape[axis] = side
         for k, low in ((k, low) for k in range(2) for low in (False, True)):
-            given = torch.arange(side) < min(side // 2 + k, side - 1)
+            given = torch.arange(side, device="cpu") < min(side // 2 + k, side - 1)
             given = given if low else ~given
             there = given.to(x.device).view(shape)
             after = run(torch.where(there, (LOUD if k else 1.0) * other, one))
@@ -56,7 +57,7 @@ def _farthest(field: FieldType, changed: Tensor, axis: int, given: Tensor) -> fl
     """Return how far from the voxels that were `given` other values the changed places lie, along one axis."""
     line = field.domain.spread(changed).movedim(axis, -1).flatten(0, -2).any(0)
     voxels = given.nonzero()[:, 0]
-    at = (torch.arange(len(line)) - (len(line) - 1) / 2) * field.spacing + (len(given) - 1) / 2
+    at = (torch.arange(len(line), device="cpu") - (len(line) - 1) / 2) * field.spacing + (len(given) - 1) / 2
     first, last = int(voxels[0]), int(voxels[-1])
     apart = torch.maximum(first - at, at - last)
     others = apart > 0.5

@@ -14,8 +14,10 @@ BAND = 0.25  # cycles a voxel: half the Nyquist frequency
 def noise(shape: Sequence[int], seed: int, band: float = BAND) -> Tensor:
     """Return unit-variance noise of `shape` (batch, channel, z, y, x) without frequencies above `band`, float64."""
     generator = torch.Generator().manual_seed(seed)
-    values = torch.randn(tuple(shape), generator=generator, dtype=torch.float64)
-    along = torch.meshgrid(*(torch.fft.fftfreq(side, dtype=torch.float64) for side in shape[-3:]), indexing="ij")
+    values = torch.randn(tuple(shape), generator=generator, device="cpu", dtype=torch.float64)
+    along = torch.meshgrid(
+        *(torch.fft.fftfreq(side, dtype=torch.float64, device="cpu") for side in shape[-3:]), indexing="ij"
+    )
     radius = torch.stack(along).norm(dim=0)
     axes, keep = (-3, -2, -1), torch.sigmoid((band - radius) * 60)
     values = torch.fft.ifftn(torch.fft.fftn(values, dim=axes) * keep, dim=axes).real

@@ -45,7 +45,7 @@ def at_once(one: BothWays) -> Latent | None:
         import torch
 
         try:
-            expected = plain(one.element.act(torch.tensor(z), found.code_field))
+            expected = plain(one.element.act(torch.tensor(z, device="cpu"), found.code_field))
         except NoAction:
             expected = None
     node = one.state.node or 0

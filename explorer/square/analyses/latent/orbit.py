@@ -41,7 +41,7 @@ def way(found: Coder, state: State) -> Iterator[None]:
     p = found.p
     values = orbit_values(transform, p.x.shape[-1], COUNT)
     codes, wanted, exact, along = [], [], [], []
-    start = torch.tensor(found.encoded(p.inputs))
+    start = torch.tensor(found.encoded(p.inputs), device="cpu")
     for k, word in enumerate(orbit_elements(state, transform, values)):
         element = word.on(p.inputs)
         moved = p.inputs.moved(element)

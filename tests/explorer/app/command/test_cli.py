@@ -507,4 +507,4 @@ def test_a_session_never_executes_a_file(run: Any, tmp_path: Path) -> None:
     path, session = tmp_path / "net.py", tmp_path / "s.json"
     path.write_text("raise SystemExit('executed')\n")
     save_session(session, State(f"{path}:net"))
-    refused(run("--session", session), "not trusted", "sha256", str(path))
+    refused(run("--session", session, "--screenshot", tmp_path / "a.png"), "not trusted", "sha256", str(path))

@@ -111,3 +111,18 @@ def test_the_tab_is_there_only_where_there_is_attention(qtbot: QtBot) -> None:
     assert not panes.offered("attention") and panes.offered("other")
     panes.offer("graph", frame().squares[0])
     assert not panes.offered("attention")
+
+
+@pytest.mark.parametrize(("extra", "after"), [(0, 0), (1, 0), (0, 1)])
+def test_a_class_token_is_spoken_of_where_there_is_one_wherever_it_stands(qtbot: QtBot, extra: int, after: int) -> None:
+    view = shown(qtbot)
+    count = 6 + extra + after
+    values = np.random.default_rng(0).random((2, count, count)).astype(np.float32)
+    part = AttentionPart(
+        count, (), np.arange(count), size=SIZE, extra=extra, after=after, of_x={"a": values}, of_gx={"a": values}
+    )
+    made = make_frame()
+    view.set_frame(replace(made, squares=(replace(made.squares[0], part=part),)))
+    assert ("class token" in view.words.text()) == bool(extra + after)
+    token = {(0, 0): 1 * 3 + 1, (1, 0): 0, (0, 1): 6}[extra, after]  # the patch in the middle where all have a place
+    np.testing.assert_array_equal(view.board.tiles[0].heat, values[0, token, extra : extra + 6].reshape(SIZE))

@@ -59,7 +59,7 @@ def test_heads_stand_beside_each_other_before_and_after(qtbot: QtBot, tmp_path: 
     panels = [panel for group in view.canvas.groups for panel in group]
     assert len(panels) >= 2 and all(panel.matrix.n == 10 for panel in panels)
     assert "moves with the tokens" in view.words.text()
-    assert panels[0].name(0) == "row 0, column 0" and panels[0].name(9) == "extra 1"
+    assert panels[0].name(0) == "patch 0, 0" and panels[0].name(9) == "extra 1"
 
 
 def test_a_head_is_its_first_channel_on_the_stage(tmp_path: Path) -> None:

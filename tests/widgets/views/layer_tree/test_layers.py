@@ -288,6 +288,18 @@ def test_a_search_goes_through_names_types_and_fields(qtbot, view, typed, wanted
     assert view.bar.count.text() == ("" if len(wanted) == 5 else f"{len(wanted)} of 5")
 
 
+def test_a_search_finds_modules_that_are_not_called_as_well(qtbot, view):
+    frame = make_frame()
+    modules = tuple(ModuleInfo(name, "Linear", 6, 6, 0) for name in ("spare", "spare.one", "spare.two"))
+    figures = LayerFigures(modules, {}, {}, "")
+    view.set_frame(replace(frame, squares=(replace(frame.squares[0], figures=figures),)))
+    view.bar.line.setText("two")
+    qtbot.waitUntil(lambda: ("spare.two" in {path for _, path in view.model.nodes}) and len(view.model.nodes) == 2)
+    assert view.bar.count.text() == f"0 of {len(LAYERS)} + 1 not called"
+    view.bar.line.setText("")
+    qtbot.waitUntil(lambda: view.bar.count.text() == "")
+
+
 def test_guilty_layers_alone_follow_the_verdict(view):
     view.set_frame(make_frame())
     QTest.mouseClick(view.bar.guilty, Qt.MouseButton.LeftButton)

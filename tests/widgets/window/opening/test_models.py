@@ -303,6 +303,7 @@ def test_a_session_asks_before_a_file_runs(
     gone(qtbot, window)
     qtbot.waitUntil(lambda: window.controller.state.layer == "conv", timeout=LONG_MS)
     assert window.controller.state.model == f"{net}:Net"
+    assert window.files.models.recent() == [f"{net}:Net"]
 
 
 @pytest.mark.slow

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QKeyEvent, QMouseEvent, QPaintEngine, QPainter, QWheelEvent
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QMouseEvent, QPaintEngine, QPainter, QWheelEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from widgets.base.look import theme
@@ -54,6 +54,7 @@ class GraphCanvas(QWidget):
 
     pointed = Signal(object)  # ("node", i), ("edge", line) or None
     clicked = Signal(object)  # the same, None for the empty ground
+    menu_asked = Signal(object, int, QPoint)  # the same with the other button, in which row, and where on screen
     swapped = Signal(int, int)  # a node dragged onto another, to be relabelled
     dropped = Signal(int, object)  # a node and the place (x, y) it was moved to
     released = Signal(int)  # a pinned node was double-clicked
@@ -363,6 +364,12 @@ class GraphCanvas(QWidget):
         else:
             found = np.flatnonzero(inside(self.points(box), corners))
         self.chosen.emit(found)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        at = QPointF(event.pos())
+        for row, _, box in self.cells():
+            if box.contains(at):
+                self.menu_asked.emit(self.under(at), row, event.globalPos())
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         found = self.under(event.position())

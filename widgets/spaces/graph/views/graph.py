@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from PySide6.QtCore import QPoint
 from PySide6.QtGui import QActionGroup, QResizeEvent
 from PySide6.QtWidgets import QComboBox, QLabel, QMenu, QToolButton, QVBoxLayout, QWidget
 
@@ -140,6 +141,7 @@ class GraphView(FrameView[tuple[Square, GraphPart]]):
         c.pictures.made.connect(self._show)
         c.pointed.connect(self._point)
         c.clicked.connect(self._click)
+        c.menu_asked.connect(self._ask_menu)
         c.swapped.connect(self._swap)
         c.dropped.connect(self._drop)
         c.released.connect(self._release)
@@ -292,6 +294,19 @@ class GraphView(FrameView[tuple[Square, GraphPart]]):
         else:
             ends = {"node": int(lines.end[found[1]]), "other": int(lines.start[found[1]])}
             self.wished.emit(Wish(ends))
+
+    def _ask_menu(self, found: tuple[str, int] | None, row: int, at: QPoint) -> None:
+        """Ask for the menu of the layer, and of the node or edge under the mouse where it has values there."""
+        parts = self.parts()
+        if row >= len(parts) or self.frame is None:
+            return
+        square, part = parts[row]
+        there = found is not None and found[0] == part.kind
+        index = -1 if found is None else found[1]
+        if there and part.kind == "edge":
+            index = int(self.canvas.lines.listed[index])
+        layer = square.layer.name if square is self.frame.squares[0] else ""
+        self.menu_asked.emit(layer, part.kind if there else "", index, at)
 
     def _swap(self, one: int, two: int) -> None:
         """Ask for two numbers to be exchanged: those that the nodes have now, for the step comes after the others."""

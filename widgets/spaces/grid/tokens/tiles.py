@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QImage, QMouseEvent, QPainterPath, QPen
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QContextMenuEvent, QImage, QMouseEvent, QPainterPath, QPen
 from PySide6.QtWidgets import QGraphicsPathItem, QGraphicsRectItem, QWidget
 
 from widgets.base.look.theme import gate_map
@@ -133,6 +133,7 @@ class TileBoard(BoardWidget):
 
     picked = Signal(int, int, int)  # tile, row, column
     pointed = Signal(object)  # (tile, row, column) or None
+    menu_asked = Signal(int, QPoint)  # tile, where on screen
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -197,6 +198,10 @@ class TileBoard(BoardWidget):
             self.picked.emit(*place)
         else:
             super().mousePressEvent(event)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        if (place := self._at(QPointF(event.pos()))) is not None:
+            self.menu_asked.emit(place[0], event.globalPos())
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         self.pointed.emit(self._at(event.position()))

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from PySide6.QtCore import QPoint
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from explorer.spaces.grid.drawing.tokens import AttentionPart, rollout
@@ -52,6 +53,7 @@ class AttentionView(FrameView[tuple[Square, AttentionPart]]):
         self.side.activated.connect(self.refresh)
         self.board.picked.connect(self._pick)
         self.board.pointed.connect(self._point)
+        self.board.menu_asked.connect(self._ask_menu)
         self.apply_theme()
 
     def parts(self) -> list[tuple[Square, AttentionPart]]:
@@ -78,7 +80,8 @@ class AttentionView(FrameView[tuple[Square, AttentionPart]]):
         self.layer.setCurrentText(self._layer)
         if self._token is not None and (self._token[0] >= part.size[0] or self._token[1] >= part.size[1]):
             self._token = None
-        if self._token is None and not part.extra:
+        placeless = part.extra + part.after  # a class token, registers
+        if self._token is None and not placeless:
             self._token = (part.size[0] // 2, part.size[1] // 2)
         tiles = []
         for square, part in parts:
@@ -87,16 +90,21 @@ class AttentionView(FrameView[tuple[Square, AttentionPart]]):
         self.board.columns = len(tiles) // (2 * len(parts)) if tiles else 0
         self.board.show_tiles(tiles)
         asked = "the class token" if self._token is None else f"the patch in row {self._token[0]}, {self._token[1]}"
+        click = "a patch; click it again for the class token." if placeless else "another patch."
         self.words.setText(
             f"{self._layer}: {self.side.currentText().replace('it', asked, 1)}. Roll-out: all layers up to this one, "
-            "residuals counted. Click a patch; click it again for the class token."
+            f"residuals counted. Click {click}"
         )
 
     def _row(self, matrix: NDArray[Any], part: AttentionPart) -> NDArray[np.float64]:
         """Return shares of the patches, (rows, columns), of one (to, from) matrix."""
-        token = 0 if self._token is None else part.extra + self._token[0] * part.size[1] + self._token[1]
+        rows, columns = part.size
+        if self._token is None:
+            token = 0 if part.extra else rows * columns  # the first that has no place
+        else:
+            token = part.extra + self._token[0] * columns + self._token[1]
         line = matrix[:, token] if self.side.currentIndex() else matrix[token]
-        return np.asarray(line[part.extra :], np.float64).reshape(part.size)
+        return np.asarray(line[part.extra : part.extra + rows * columns], np.float64).reshape(part.size)
 
     def _tiles(self, square: Square, part: AttentionPart, several: bool) -> list[Tile]:
         found = []
@@ -125,6 +133,13 @@ class AttentionView(FrameView[tuple[Square, AttentionPart]]):
     def _pick(self, tile: int, row: int, column: int) -> None:
         self._token = None if self._token == (row, column) else (row, column)
         self.refresh()
+
+    def _ask_menu(self, tile: int, at: QPoint) -> None:
+        """Ask for the menu of the layer, and of the head under the mouse."""
+        parts, (model, k) = self.parts(), divmod(tile, 2 * self.board.columns)
+        heads = min(len(parts[0][1].of_x[self._layer]), MOST_HEADS) if model == 0 else 0
+        head = k % self.board.columns
+        self.menu_asked.emit("" if model else self._layer, "head" if head < heads else "", head, at)
 
     def _point(self, place: tuple[int, int, int] | None) -> None:
         tile = self.board.tiles[place[0]] if place is not None else None

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QPaintEngine, QPainter
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
@@ -30,6 +29,7 @@ from widgets.spaces.pairs.fields import (
     ADJACENCY,
     Matrices,
     PairField,
+    Shown,
     channel_of,
     comparison,
     default_field,
@@ -40,7 +40,7 @@ from widgets.spaces.pairs.fields import (
     word_of_places,
 )
 from widgets.spaces.pairs.panel import Panel
-from widgets.spaces.pairs.words import Form, caption, properties_table, share, without_pairs
+from widgets.spaces.pairs.words import Form, caption, node_words, properties_table, share, without_pairs
 
 NOTHING = "Open a graph, or pick one of the samples, to see who attends to whom and who is joined to whom."
 NONE, COMPARE = "none", "compare"
@@ -49,16 +49,6 @@ NEAR = 1e-3  # of the largest magnitude: what counts as nearly zero
 WORDS = 248  # pixels that the properties have beside the matrices
 LOW = 204  # pixels of height below which each of them has one line
 LARGE = 1500  # nodes from which an adjacency is shown by its density: beside each other, single entries fill all
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Shown:
-    """The matrix that a panel is a picture of."""
-
-    field: PairField
-    square: Square
-    part: GraphPart
-    name: str
 
 
 class PairsView(FrameView[tuple[int, Square, GraphPart]]):
@@ -71,7 +61,7 @@ class PairsView(FrameView[tuple[int, Square, GraphPart]]):
         self._head: int | None = None
         self._heads_of = ""
         self._matrices = Matrices()
-        self._of: dict[int, _Shown] = {}
+        self._of: dict[int, Shown] = {}
         self._measured: dict[tuple[int, range], Properties] = {}
         self._field: PairField | None = None
         self._written: tuple[PairField, Square, GraphPart] | None = None
@@ -92,6 +82,7 @@ class PairsView(FrameView[tuple[int, Square, GraphPart]]):
         self.controls.changed.connect(self._change)
         self.canvas.picked.connect(self._pick)
         self.canvas.pointed.connect(self._point)
+        self.canvas.menu_asked = self._ask_menu
         self.canvas.dropped.connect(self._drop)
         self.canvas.left.connect(lambda: self._enlarge(None))
         self.apply_theme()
@@ -223,7 +214,7 @@ class PairsView(FrameView[tuple[int, Square, GraphPart]]):
             matrix, head, title, view, part.structure.names, dot, False, self.controls.log.isChecked(), threshold,
             self._pool(field, matrix), of=word_of_places(square).removesuffix("s"),
         )  # fmt: skip
-        self._of[id(panel)] = _Shown(field, square, part, title)
+        self._of[id(panel)] = Shown(field, square, part, title)
         return panel
 
     def _group(self, field: PairField, square: Square, part: GraphPart, second: bool = False) -> list[Panel]:
@@ -318,6 +309,15 @@ class PairsView(FrameView[tuple[int, Square, GraphPart]]):
         node, other = (int(panel.view.nodes[k]) for k in (row, column))
         self.wished.emit(Wish(changes={"node": node, "other": other}, done=True))
 
+    def _ask_menu(self, panel: Panel, at: QPoint) -> bool:
+        """Ask for the menu of a layer, and of the head under the mouse; say whether the matrix is that of one."""
+        shown = self._of.get(id(panel))
+        if shown is None or shown.field.adjacency or self.frame is None:
+            return False
+        layer = shown.field.key if shown.square is self.frame.squares[0] else ""
+        self.menu_asked.emit(layer, "head" if panel.matrix.heads > 1 else "", panel.head, at)
+        return True
+
     def _drop(self, panel: Panel, row: int, target: int) -> None:
         """Give the dragged node the number of the one it was let go on, as numbered after the steps so far."""
         shown = self._of.get(id(panel))
@@ -337,22 +337,17 @@ class PairsView(FrameView[tuple[int, Square, GraphPart]]):
         with np.errstate(all="ignore"):
             self._read(shown, panel, row, column)
 
-    def _read(self, shown: _Shown, panel: Panel, row: int, column: int | None) -> None:
+    def _read(self, shown: Shown, panel: Panel, row: int, column: int | None) -> None:
         matrix, head = panel.matrix, panel.head
         received = f"row sum {precise(float(matrix.row_sums(head)[row]))}"
         if column is None:
             hand = ": drag it onto another row to renumber it" if shown.square.of(GraphPart) is not None else ""
-            self.hovered.emit(f"{self._node(panel, row)}, {received}{hand}")
+            self.hovered.emit(f"{node_words(panel, row)}, {received}{hand}")
             return
         value = precise(matrix.value(head, row, column))
         sent = f"column sum {precise(float(matrix.column_sums(head)[column]))}"
-        ends = f"to {self._node(panel, row)} from {self._node(panel, column)}"
+        ends = f"to {node_words(panel, row)} from {node_words(panel, column)}"
         self.hovered.emit(f"{shown.name}, {ends}: {value}, {received}, {sent}")
-
-    @staticmethod
-    def _node(panel: Panel, place: int) -> str:
-        number, name = int(panel.view.nodes[place]), panel.name(place)
-        return f"{name} ({number})" if name != str(number) else f"node {number}"
 
     # layout, theme, files ---------------------------------------------------------------------------------------
     def _turn(self, flat: bool) -> None:

@@ -60,7 +60,7 @@ class Noise(Element):
         import torch
 
         generator = torch.Generator().manual_seed(self.seed)
-        drawn = torch.randn(values.shape, generator=generator, dtype=torch.float64).to(values)
+        drawn = torch.randn(values.shape, generator=generator, device="cpu", dtype=torch.float64).to(values)
         return values + self.amount * self.size * drawn
 
     def known(self, values: Tensor, field: FieldType) -> None:
