@@ -155,10 +155,12 @@ def _window() -> list[dict[str, Any]]:
         import main
         from explorer.app.answering.engine import LocalEngine
         from explorer.state.state import State
+        from widgets.window.app import Collector
         from widgets.window.main_window import MainWindow
 
         app = QApplication.instance() or QApplication([])
         assert isinstance(app, QApplication)
+        collector = Collector()  # as the program runs: Python's own would collect everything within some turn
         with tempfile.TemporaryDirectory() as name:
             settings = QSettings(str(Path(name) / "s.ini"), QSettings.Format.IniFormat)
             window = MainWindow(lambda: LocalEngine(main.cards()), State(CARD, device="cpu"), settings)
@@ -167,6 +169,7 @@ def _window() -> list[dict[str, Any]]:
             window.controller.begin()
             _turns(app, lambda: window.controller.frame is not None and not window.controller.waiting, 120.0)
             _turns(app, lambda: False, 3.0)  # what follows in idle time
+            collector.settle()
             window.menus.actions["train"].trigger()
             page = window.files.trainer.page
             assert page is not None
@@ -182,6 +185,7 @@ def _window() -> list[dict[str, Any]]:
                 rows.append({"what": f"p99 of a turn, {what}", "ms": turns[int(0.99 * len(turns))], "target": P99_MS})
             rows.append(_drawn_again(app, window, page))
             window.close()
+        collector.stop()
     return rows
 
 

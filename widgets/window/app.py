@@ -25,6 +25,8 @@ from widgets.window.main_window import MainWindow
 
 YOUNG_MS = 1000
 OLD_EVERY = 20  # young collections to one of everything
+MANY_MODULES = 50
+THAW_EVERY = 30  # collections of everything to one that looks through what was put aside: ten minutes
 HANDOVER = 0.001  # seconds until the worker hands the interpreter over: Python's own 5 ms are felt in a drag
 
 
@@ -38,19 +40,33 @@ class Collector(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         gc.disable()
-        self._rounds = 0
+        self._rounds, self._modules = 0, len(sys.modules)
         self._timer = QTimer(self, interval=YOUNG_MS)
         self._timer.timeout.connect(self.collect)
         self._timer.start()
 
     def collect(self) -> None:
         self._rounds += 1
-        gc.collect(2 if self._rounds % OLD_EVERY == 0 else 1)
+        if self._rounds % OLD_EVERY:
+            gc.collect(1)
+            return
+        thawed = not self._rounds % (OLD_EVERY * THAW_EVERY)
+        if thawed:  # what was alive when it was put aside may be garbage by now
+            gc.unfreeze()
+        gc.collect(2)
+        if (
+            thawed or len(sys.modules) - self._modules > MANY_MODULES
+        ):  # imported since: looking through them is a stall each time
+            self._keep()
 
     def settle(self) -> None:
         """Take what is imported by now out of future collections, which torch would make slow."""
         gc.collect(1)
+        self._keep()
+
+    def _keep(self) -> None:
         gc.freeze()
+        self._modules = len(sys.modules)
 
     def stop(self) -> None:
         self._timer.stop()

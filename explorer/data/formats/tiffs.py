@@ -6,8 +6,14 @@ Numbers are those of the TIFF 6.0 specification.
 from __future__ import annotations
 
 import mmap
+import os
+import re
 import struct
+import sys
+import tempfile
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from explorer.data.formats.checks import Broken
@@ -33,6 +39,11 @@ BYTES = {
     17: 8,
     18: 8,
 }
+
+# "LZWDecode: Not enough data at scanline 0.", "tempfile.tif: Using code not yet in table."
+_COMPLAINT = re.compile(
+    r"(\w*(Decode|TIFF|JPEG|LZW|Fax|ZIP|LZMA|ZSTD|WebP|Predict)\w*|.*\.tiff?|.*\.btf|filename): ", re.I
+)
 
 
 def walk(path: Path) -> None:
@@ -79,3 +90,31 @@ def told(code: object) -> str:
     """Return how a kind of pixels or of compression is called, as far as the file says one that is known."""
     name = getattr(code, "name", code)
     return name if isinstance(name, str) and name.isprintable() else str(code) if isinstance(code, int) else "unknown"
+
+
+@contextmanager
+def strict() -> Iterator[None]:
+    """Raise Broken when libtiff complains: it prints to the C stderr, fills the gap and reports success.
+
+    There is no other way to hear it through Pillow. What another thread prints meanwhile is passed on.
+    """
+    sys.stderr.flush() if sys.stderr else None
+    try:
+        kept = os.dup(2)
+    except OSError:  # a windowed program without a console: nothing is printed, nothing can be heard
+        yield
+        return
+    with tempfile.TemporaryFile() as heard:
+        os.dup2(heard.fileno(), 2)
+        try:
+            yield
+        finally:
+            os.dup2(kept, 2)
+            os.close(kept)
+            heard.seek(0)
+            text = heard.read().decode(errors="replace")
+            complaints = [line for line in text.splitlines() if _COMPLAINT.match(line)]
+            if others := "".join(line for line in text.splitlines(True) if not _COMPLAINT.match(line)):
+                os.write(2, others.encode())
+    if complaints:
+        raise Broken("the TIFF is damaged: its packed pixels cannot be unpacked whole")

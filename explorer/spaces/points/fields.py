@@ -141,4 +141,7 @@ PARTICLE_INPUT = FieldType(Particles(), Scalar(intensity=True))
 POSITION = FieldType(Particles(), Coordinates())  # (particles, 3)
 VECTOR = particle("1x1o")  # (particles, 3)
 PSEUDO_SCALAR = particle("1x0o")
+PSEUDO_VECTOR = particle("1x1e")  # (particles, 3)
+WHOLE = FieldType(Graphs())  # (1, channels)
+CELL_EDGES = whole("3x1o")  # (1, 9): the three edges of a cell
 EDGE_VECTOR = edge("1x1o")  # (edges, 3)

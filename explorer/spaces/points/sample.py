@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from types import MappingProxyType
 
 import numpy as np
@@ -9,11 +10,11 @@ from numpy.typing import NDArray
 
 from explorer.declare.samples import Sample, Signal
 from explorer.spaces.graph.chemistry.atoms import SYMBOLS, numbered
-from explorer.spaces.points.fields import PARTICLE, PARTICLE_INPUT, POSITION, VECTOR
+from explorer.spaces.points.fields import CELL_EDGES, PARTICLE, PARTICLE_INPUT, POSITION, PSEUDO_VECTOR, VECTOR, WHOLE
 
 SHORTEST, BOHR = 0.5, 0.529177  # Å: no two atoms of a molecule are nearer; ångström of a bohr
-CELL = "one cell of a crystal"  # how a note begins on a sample that is one
 MOST_POINTS = 2**22  # of a file; more than anything here draws or measures
+AXIAL = frozenset({"magmoms", "initial_magmoms", "spins"})  # vectors that keep their sign under inversion
 NUMBER = {symbol: number for number, symbol in enumerate(SYMBOLS, 1)} | {"D": 1, "T": 1, "X": 0}
 
 
@@ -28,6 +29,9 @@ def points_sample(
     velocity: NDArray[np.floating] | None = None,
     values: NDArray[np.floating] | None = None,
     target: NDArray[np.floating] | None = None,
+    vectors: Mapping[str, NDArray[np.floating]] = MappingProxyType({}),
+    cell: NDArray[np.floating] | None = None,
+    periodic: tuple[bool, bool, bool] = (True, True, True),
     label: int | None = None,
     title: str = "",
     source: str = "",
@@ -42,6 +46,8 @@ def points_sample(
         bond_kinds: (bonds,) 1 to 3 for single to triple and 4 for aromatic; None where all count as single.
         charge, velocity, values: (points,), (points, 3), (points, channels) of what is measured at the points.
         target: (points, 3), where the points will be: what a network on moving bodies is to tell.
+        vectors: {name: (points, 3)} further vectors at the points, such as forces.
+        cell: (3, 3), the edges of a crystal's cell from the origin, one a row, with the directions that it repeats in.
 
     Raises:
         ValueError: shapes that do not fit each other, a number that is not finite, no point at all.
@@ -59,6 +65,13 @@ def points_sample(
             raise ValueError(f"{name}: {key} has shape {np.shape(array)}, and there are {n} points")
     if velocity is not None:
         signals["velocity"] = Signal(np.array(velocity, np.float64), VECTOR)
+    for key, array in vectors.items():
+        if key in signals or np.shape(array) != (n, 3):
+            raise ValueError(f"{name}: {key!r} is taken, or no vector at each of {n} points: {np.shape(array)}")
+        signals[key] = Signal(np.array(array, np.float64), PSEUDO_VECTOR if key in AXIAL else VECTOR)
+    if cell is not None:
+        signals["cell"] = Signal(np.array(cell, np.float64).reshape(1, 9), CELL_EDGES)
+        signals["periodic"] = Signal(np.array([periodic], np.int64), WHOLE)
     if target is not None:
         signals["target"] = Signal(np.array(target, np.float64), POSITION)
     if charge is not None:
@@ -119,8 +132,3 @@ def near_bonds(numbers: NDArray[np.integer], position: NDArray[np.float64]) -> N
     radius = radii[np.where((numbers > 0) & (numbers < len(radii)), numbers, 0)]
     pairs = near_pairs(position, radius)
     return np.zeros((2, 0), np.int64) if pairs is None else np.ascontiguousarray(pairs.T)
-
-
-def in_a_cell(sample: Sample) -> bool:
-    """Return whether a sample is one cell of a crystal."""
-    return any(note.startswith(CELL) for note in sample.notes)

@@ -23,6 +23,8 @@ from explorer.square.space import space_of
 from explorer.state.state import State
 
 COUNT = 72
+COUNTS = (COUNT, 36, 24, 12, 8)  # quarter turns are among them
+MOST_NUMBERS = 2**31  # that are compared along a curve: half a minute of one processor
 PART_SECONDS = 0.1  # of work between two points where newer work may take over
 FULL_SECONDS = 5.0  # of forward passes that a second, complete pass over the orbit may cost
 
@@ -61,8 +63,17 @@ def orbit_elements(state: State, transform: Transform, values: NDArray[np.float6
     return elements
 
 
+def _count(p: Prepared) -> int:
+    """Return at how many places a curve is measured: fewer where layers have very many values.
+
+    Their number tells, and no clock, so that the same data has the same curve on every machine.
+    """
+    numbers = sum(value.numel() for value in p.values.values() if isinstance(value, torch.Tensor))
+    return next((c for c in COUNTS if c * numbers <= MOST_NUMBERS), COUNTS[-1])
+
+
 def orbit(
-    p: Prepared, state: State, batch: int | None = None, count: int = COUNT, complete: bool = True
+    p: Prepared, state: State, batch: int | None = None, count: int | None = None, complete: bool = True
 ) -> Iterator[OrbitCurve]:
     """Yield ever more complete curves; each yield is a point where newer work may take over.
 
@@ -70,6 +81,7 @@ def orbit(
     everywhere, and the floors follow.
     """
     transform = transforms()[state.orbit]
+    count = _count(p) if count is None else count
     values = orbit_values(transform, p.x.shape[-1] if p.inputs.batched else p.inputs.places, count)
     words = orbit_elements(state, transform, values)
     layers = [w for w in p.watched if w.leaf and w.field is not None]

@@ -7,8 +7,10 @@ import os
 import signal
 import subprocess
 import sys
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -129,3 +131,47 @@ print(any("read_by_nobody" in name for name in linecache.cache))
         for how in ("left", "as it is")
     }
     assert read == {"left": "False", "as it is": "True"}
+
+
+def test_what_was_put_aside_is_looked_through_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Ring:
+        """One of a cycle, which nothing but a collector frees."""
+
+        def __init__(self) -> None:
+            self.itself = self
+
+    monkeypatch.setattr(app, "OLD_EVERY", 1)
+    collector = app.Collector()
+    try:
+        ring = Ring()
+        gone = weakref.ref(ring)
+        collector.settle()
+        del ring
+        for _ in range(app.THAW_EVERY - 1):
+            collector.collect()
+        assert gone() is not None, "what is put aside is not looked at each time"
+        collector.collect()
+        assert gone() is None and gc.get_freeze_count() > 0
+    finally:
+        collector.stop()
+        gc.unfreeze()
+
+
+def test_what_is_imported_later_leaves_the_collections_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    collector = app.Collector()
+    try:
+        frozen: list[int] = []
+        collected: list[int] = []
+        monkeypatch.setattr("widgets.window.app.gc.freeze", lambda: frozen.append(1))
+        monkeypatch.setattr("widgets.window.app.gc.collect", collected.append)
+        collector.settle()
+        for _ in range(app.OLD_EVERY):
+            collector.collect()
+        assert collected == [1] * app.OLD_EVERY + [2] and len(frozen) == 1, "nothing was imported since"
+        for k in range(app.MANY_MODULES + 1):
+            monkeypatch.setitem(sys.modules, f"imported_later_{k}", ModuleType(f"imported_later_{k}"))
+        for _ in range(2 * app.OLD_EVERY):
+            collector.collect()
+        assert len(frozen) == 2
+    finally:
+        collector.stop()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -14,6 +15,7 @@ from explorer.spaces.points.drawing.ball import fineness
 from explorer.spaces.points.drawing.chemistry import colours, radii
 from explorer.spaces.points.drawing.values import PointsPart
 from explorer.spaces.points.fields import Irreps
+from explorer.spaces.points.vectors import EDGES
 from explorer.square.frame import Square
 from widgets.base.look import theme
 from widgets.base.text.words import figure
@@ -25,6 +27,8 @@ from widgets.spaces.points.solids import Solids, fewer, rings, solids, spacing
 Array = NDArray[Any]
 NEGATIVE, NEUTRAL, POSITIVE = (0, 114, 178), (150, 150, 150), (213, 94, 0)  # charges; Okabe and Ito
 OWN = ("x", "F(x)")  # panels with the places of x; those of rho(g) x have others
+PLAIN = ("x", "ρ(g)x")  # panels of the data alone
+NO_ARROWS = "-"
 NO_PAIRS = "Pairs of points: see Matrix for the difference."
 NO_PLACES = "This layer has one answer for the whole cloud: see Output."
 MANY_LINES = 400
@@ -47,6 +51,8 @@ class Choice:
     edges: bool = False
     names: bool = True
     charges: bool = False
+    arrows: str = ""  # which vectors of the data, the first without a choice; none of them: NO_ARROWS
+    cell: bool = True
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -122,6 +128,13 @@ def at_points(part: PointsPart, table: Array, moved: bool = False) -> Array:
     return np.asarray(total / np.maximum(np.bincount(target, minlength=len(total)), 1)[:, None])
 
 
+def chosen_arrows(part: PointsPart, choice: Choice) -> str:
+    """Return the name of the vectors of the data that are drawn; "" for none."""
+    if choice.arrows == NO_ARROWS or not part.vectors:
+        return ""
+    return choice.arrows if choice.arrows in part.vectors else next(iter(part.vectors))
+
+
 def sides_of(choice: Choice, identity: bool) -> tuple[str, ...]:
     """Return which panels are shown."""
     if choice.sides:
@@ -166,24 +179,22 @@ class _Maker:
     def panel(self, side: str) -> Panel:
         part, moved = self.part, side not in OWN
         title = {"x": "x", "F(x)": f"F(x) · {self.square.layer.name}"}.get(side, side)
-        table = {"x": part.x, "F(x)": part.values, "ρ′(g)F(x)": part.expected, "F(ρ(g)x)": part.answer,
-                 "difference": part.difference}[side]  # fmt: skip
         nothing = np.zeros(0, np.int64)
+        if side in PLAIN:
+            return self._plain(part.moved[part.order] if moved else part.position, title, moved)
+        table = {"F(x)": part.values, "ρ′(g)F(x)": part.expected, "F(ρ(g)x)": part.answer,
+                 "difference": part.difference}[side]  # fmt: skip
         if table is None:
             return Panel(blank(self.square.no_action or "No action of this element on this field.", title), nothing)
         places = part.moved[part.order] if moved else part.position
         if side in ("F(x)", "F(ρ(g)x)") and part.links is not None:
             return self._linked(places, part.answer_links if moved else part.links, title)
-        if side != "x" and part.kind == "invariant":
+        if part.kind == "invariant":
             return Panel(blank(NO_PAIRS if part.links is not None else NO_PLACES, title), nothing)
-        if side != "x":
-            table = at_points(part, table, moved)
-            table = table[part.order] if moved else table  # everything in the numbering of x
-        match side:
-            case "x":
-                return self._plain(places, title)
-            case "difference":
-                return self._difference(places, table, title)
+        table = at_points(part, table, moved)
+        table = table[part.order] if moved else table  # everything in the numbering of x
+        if side == "difference":
+            return self._difference(places, table, title)
         if part.rep == "coordinates":
             return self._moved_points(places, table[:, :3], title, side)
         found = self._value(table)
@@ -195,17 +206,31 @@ class _Maker:
         return self._bodies(places, found, title)
 
     # kinds of pictures ------------------------------------------------------------------------------------------
-    def _plain(self, places: Array, title: str) -> Panel:
-        glyphs = []
-        if self.part.velocity is not None:
-            longest = float(np.linalg.norm(self.part.velocity, axis=1).max(initial=0)) or 1.0
-            glyphs.append(self._arrows(places, self.part.velocity, longest))
-        note = ""
+    def _plain(self, places: Array, title: str, moved: bool) -> Panel:
+        """Draw the data: its vectors as arrows, and the cell of a crystal."""
+        glyphs, notes, around = [], [], []
+        if name := chosen_arrows(self.part, self.choice):
+            vectors = (self.part.vectors_after if moved else self.part.vectors)[name]
+            longest = float(np.linalg.norm(self.part.vectors[name], axis=1).max(initial=0))
+            if longest:
+                glyphs.append(self._arrows(places, vectors, longest))
+            notes.append(f"{name}, at most {figure(longest)}" if longest else f"{name}: all are zero")
+        corners = self.part.corners_after if moved else self.part.corners
+        if self.choice.cell and corners is not None:
+            ends = corners[np.array(EDGES)]
+            glyphs.append(Glyphs(ends[:, 0], ends[:, 1] - ends[:, 0], "muted"))
+            around.append(corners)
         if self._charged:
             low, high = (figure(float(v)) for v in (self.part.charge.min(), self.part.charge.max()))  # type: ignore[union-attr]
-            note = f"charges from {low} to {high}, blue to orange"
+            notes.append(f"charges from {low} to {high}, blue to orange")
         return self._drawn(
-            places, title, self._solids(places), colours=self._elements(), glyphs=tuple(glyphs), note=note
+            places,
+            title,
+            self._solids(places),
+            colours=self._elements(),
+            glyphs=tuple(glyphs),
+            note=" · ".join(notes),
+            around=around,
         )
 
     def _linked(self, places: Array, links: Array | None, title: str) -> Panel:
@@ -314,24 +339,25 @@ class _Maker:
     def _drawn(
         self, places: Array, title: str, made: Solids, *, colours: Array | None = None, numbers: Array | None = None,
         levels: tuple[float, float] | None = None, table: Array | None = None, bar: str = "", note: str = "",
-        glyphs: tuple[Glyphs, ...] = (), paths: tuple[Path, ...] = (),
+        glyphs: tuple[Glyphs, ...] = (), paths: tuple[Path, ...] = (), around: Sequence[Array] = (),
     ) -> Panel:  # fmt: skip
         scalars = None
         if numbers is not None:
             scalars = np.where(made.bonded, np.nan, np.asarray(numbers, float)[made.owner])
         painted = None if colours is None else colours[made.owner]
         look = MeshLook(made.vertices, made.faces, title, note, painted, scalars, levels, table, bar=bar, glyphs=glyphs)
-        return self._panel(places, title, made, look, paths)
+        return self._panel(places, title, made, look, paths, around)
 
     def _panel(
-        self, places: Array, title: str, made: Solids, look: MeshLook, paths: tuple[Path, ...] = ()
+        self, places: Array, title: str, made: Solids, look: MeshLook, paths: tuple[Path, ...] = (),
+        around: Sequence[Array] = (),
     ) -> Panel:  # fmt: skip
         """Add what is pointed out: the selected point, the network's edges, names."""
 
         part, glyphs, texts = self.part, look.glyphs, []
         if self.node is not None:
-            around = max(1.5 * float(self.radius[self.node]), 0.3 * self.apart)
-            paths += tuple(Path(circle, "accent", closed=True) for circle in rings(places[self.node], around))
+            wide = max(1.5 * float(self.radius[self.node]), 0.3 * self.apart)
+            paths += tuple(Path(circle, "accent", closed=True) for circle in rings(places[self.node], wide))
         edges = part.edges[:, (part.edges[0] < part.edges[1])]
         if self.node is not None and not self.choice.edges:
             edges = part.edges[:, part.edges[1] == self.node]
@@ -342,7 +368,18 @@ class _Maker:
         if self.choice.names:
             texts = [Text(places[k], part.names[k]) for k in _named(part.names)]
         few = fewer(made, len(places))
-        return Panel(replace(look, glyphs=glyphs, marks=Marks(paths=paths), texts=tuple(texts), few=few), made.owner)
+        ends = [*around, *(g.points + g.directions for g in look.glyphs if g.arrows)]
+        return Panel(
+            replace(
+                look,
+                glyphs=glyphs,
+                marks=Marks(paths=paths),
+                texts=tuple(texts),
+                few=few,
+                around=np.concatenate(ends) if ends else None,
+            ),
+            made.owner,
+        )
 
 
 @lru_cache(maxsize=8)
@@ -385,8 +422,11 @@ def point_words(square: Square, part: PointsPart, side: str, point: int) -> str:
     words = [f"{name} at ({', '.join(figure(float(v)) for v in place)})"]
     if part.charge is not None:
         words.append(f"charge {figure(float(part.charge[point]))}")
+    if side in PLAIN:
+        for key, vectors in (part.vectors_after if moved else part.vectors).items():
+            words.append(f"{key} ({', '.join(figure(float(v)) for v in vectors[point])})")
     table = {"x": part.x, "F(x)": part.values, "ρ′(g)F(x)": part.expected, "F(ρ(g)x)": part.answer,
-             "difference": part.difference}[side]  # fmt: skip
+             "difference": part.difference}.get(side)  # fmt: skip
     if table is not None and (part.kind == "particle" or side == "x") and len(table) == len(part.position):
         row = table[part.order[point]] if moved else table[point]
         words.append(" ".join(figure(float(v)) for v in row[:6]) + (" …" if len(row) > 6 else ""))

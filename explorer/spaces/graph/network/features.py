@@ -16,6 +16,7 @@ from explorer.declare.types.fields import PAIR, FieldType
 from explorer.spaces.graph.analysis.measures import clustering, core_numbers, neighbours, simple_graph
 from explorer.spaces.graph.chemistry.atoms import COLUMNS, SYMBOLS, element_of, one_hot
 from explorer.spaces.graph.chemistry.bonds import bond_kinds
+from explorer.spaces.graph.chemistry.orders import TOLD, drawn_kinds
 from explorer.spaces.graph.fields import EDGE_INPUT, GRAPH, NODE_INPUT, Edges, Nodes
 from explorer.spaces.graph.network.form import GraphInput
 
@@ -172,8 +173,9 @@ def fit_graph(sample: Sample, wanted: GraphInput) -> Sample:
         made["x"] = Signal(np.ascontiguousarray(own, np.float32), NODE_INPUT)
     if "edge_weight" not in made and "edge_weight" in wanted.signals:
         made["edge_weight"] = Signal(np.ones(edges, np.float32), EDGE_INPUT)
-    if (kinds := bond_kinds(sample)) is not None:  # for pictures, whatever a network takes of the attributes
+    if (kinds := drawn_kinds(sample)) is not None:  # for pictures, whatever a network takes of the attributes
         made["bond"] = Signal(kinds, FieldType(Edges()))
+        notes += [TOLD] if bond_kinds(sample) is None else []
     if "edge_attr" in wanted.signals:
         made["edge_attr"] = Signal(_edge_attributes(sample, wanted.edge_channels, notes), EDGE_INPUT)
     if "batch" not in made and "batch" in wanted.signals:

@@ -8,12 +8,7 @@ checked before either sees a pixel.
 from __future__ import annotations
 
 import math
-import os
-import re
 import sys
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,7 +26,7 @@ from explorer.data.formats.checks import (
     require_size,
     scaled,
 )
-from explorer.data.formats.tiffs import DEFLATE, PLAIN, STARTS, inflated, told, walk
+from explorer.data.formats.tiffs import DEFLATE, PLAIN, STARTS, inflated, strict, told, walk
 from explorer.data.readers import Reader
 from explorer.declare.samples import Sample
 from explorer.spaces.grid.readers.image import deep, pixels
@@ -46,11 +41,6 @@ if TYPE_CHECKING:
 _WHITE_IS_ZERO, _BLACK_IS_ZERO, _RGB, _PALETTE = 0, 1, 2, 3
 _PREMULTIPLIED, _ALPHA = 1, 2
 _MAX_TILE = 2 * MAX_SIDE
-
-# "LZWDecode: Not enough data at scanline 0.", "tempfile.tif: Using code not yet in table."
-_COMPLAINT = re.compile(
-    r"(\w*(Decode|TIFF|JPEG|LZW|Fax|ZIP|LZMA|ZSTD|WebP|Predict)\w*|.*\.tiff?|.*\.btf|filename): ", re.I
-)
 
 
 def _sniff(head: bytes) -> bool:
@@ -169,34 +159,6 @@ def _by_tifffile(tif: TiffFile, page: TiffPage, path: Path, size: int) -> tuple[
     return values, notes
 
 
-@contextmanager
-def _strict() -> Iterator[None]:
-    """Raise Broken when libtiff complains: it prints to the C stderr, fills the gap and reports success.
-
-    There is no other way to hear it through Pillow. What another thread prints meanwhile is passed on.
-    """
-    sys.stderr.flush() if sys.stderr else None
-    try:
-        kept = os.dup(2)
-    except OSError:  # a windowed program without a console: nothing is printed, nothing can be heard
-        yield
-        return
-    with tempfile.TemporaryFile() as heard:
-        os.dup2(heard.fileno(), 2)
-        try:
-            yield
-        finally:
-            os.dup2(kept, 2)
-            os.close(kept)
-            heard.seek(0)
-            text = heard.read().decode(errors="replace")
-            complaints = [line for line in text.splitlines() if _COMPLAINT.match(line)]
-            if others := "".join(line for line in text.splitlines(True) if not _COMPLAINT.match(line)):
-                os.write(2, others.encode())
-    if complaints:
-        raise Broken("the TIFF is damaged: its packed pixels cannot be unpacked whole")
-
-
 def _by_pillow(page: TiffPage, path: Path) -> tuple[Floats, tuple[str, ...]]:
     from PIL.Image import open as pillow_open
 
@@ -251,7 +213,7 @@ def _decode(path: Path, size: int) -> tuple[Floats, tuple[str, ...]]:
             except (NotImplementedError, ValueError) as error:
                 if "imagecodecs" not in str(error):
                     raise
-        with _strict():
+        with strict():
             values, notes = _by_pillow(page, path)
         if len(tif.pages) > 1:
             notes += (f"the first of {len(tif.pages)} pages is read",)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 from explorer.declare.elements import Chain, Element
@@ -14,7 +15,9 @@ from explorer.spaces.graph.elements.relabelling import GraphMap
 from explorer.spaces.points.drawing.ball import fineness, harmonics
 from explorer.spaces.points.drawing.told import curves_of, lifted_at_first, lifted_of, routes_of
 from explorer.spaces.points.drawing.values import PointsPart
-from explorer.spaces.points.fields import Coordinates, Irreps
+from explorer.spaces.points.elements.isometry import Isometry
+from explorer.spaces.points.fields import POSITION, Coordinates, Irreps
+from explorer.spaces.points.vectors import corners_of, vector_signals, vectors_of
 from explorer.square.both_ways import BothWays
 from explorer.square.drawing.answer import Answer, labels_of, output_layer
 from explorer.square.drawing.by_place import input_values, kind_of, layer_values, raw
@@ -46,7 +49,8 @@ def points_part(one: BothWays) -> PointsPart:
         x_irreps=_irreps(p.x_field), x=x, values=own, answer=flat(one.answer, field),
         expected=None if one.expected is None else flat(one.expected, field),
         difference=None if one.difference is None else raw(one.difference, field),
-        charge=_charge(p), velocity=_maybe(p.inputs, "velocity"), target=_target(p),
+        charge=_charge(p), target=_target(p), vectors=_vectors(p), vectors_after=_vectors_after(one, order),
+        corners=_corners(p), corners_after=_corners_after(one),
         links=_links(one.value, field), answer_links=_links(one.answer, field, order),
         names=p.sample.names if p.sample is not None else (), curves=curves_of(p),
         routes=routes_of(p), lifted=lifted_at_first(p), lifted_after=lifted_of(p, gx),
@@ -141,8 +145,39 @@ def _target(p: Prepared) -> Array | None:
     return None if given is None else _frozen(given.values, np.float64)
 
 
-def _maybe(inputs: Inputs, name: str) -> Array | None:
-    return None if inputs.get(name) is None else _array(inputs, name)
+@kept()
+def _vectors(p: Prepared) -> dict[str, Array]:
+    if p.sample is not None:
+        return {name: _frozen(values, np.float64) for name, values in vectors_of(p.sample).items()}
+    return {} if p.inputs.get("velocity") is None else {"velocity": _array(p.inputs, "velocity")}
+
+
+@kept()
+def _corners(p: Prepared) -> Array | None:
+    found = corners_of(p.sample) if p.sample is not None else None
+    return None if found is None else _frozen(found, np.float64)
+
+
+def _vectors_after(one: BothWays, order: NDArray[np.int64]) -> dict[str, Array]:
+    """Return the vectors at rho(g) x, in the numbering of x."""
+    if one.element.identity or one.p.sample is None:
+        return _vectors(one.p)
+    moved = {}
+    for name, signal in vector_signals(one.p.sample).items():
+        after = one.element.act(torch.as_tensor(np.array(signal.values)), signal.field).numpy()
+        moved[name] = _frozen(after[order] if len(after) == len(order) else signal.values, np.float64)
+    return moved
+
+
+def _corners_after(one: BothWays) -> Array | None:
+    """Return where motions of space take the corners of a cell; a new numbering of the points leaves them."""
+    there = _corners(one.p)
+    if there is None:
+        return None
+    places = torch.as_tensor(np.array(there))
+    for part in one.element.parts if isinstance(one.element, Chain) else (one.element,):
+        places = part.act(places, POSITION) if isinstance(part, Isometry) else places
+    return _frozen(places.numpy(), np.float64)
 
 
 def _array(inputs: Inputs, name: str) -> Array:

@@ -51,7 +51,9 @@ class PointsPart(Routed, Degreed):
         names: of the points, or (). charge: (N,) of each, or None.
         kind: where the selected layer's values sit: "particle", "edge" or "invariant".
         rep: of the layer: "scalar", "coordinates" or "irreps", with `irreps`.
-        x, x_rep: (N, C) the input, as `rep`. velocity: (N, 3) or None.
+        x, x_rep: (N, C) the input, as `rep`.
+        vectors: {name: (N, 3)} at the points of x, such as velocities and forces; vectors_after: those of rho(g) x, in
+            the numbering of x. corners: (8, 3) of the cell of a crystal, or None; corners_after: where g takes them.
         values, answer, expected, difference: F(x), F(rho(g) x), rho'(g) F(x) and their difference; (N, C), (E, C) or
             (1, C); the last two None where there is no action. `answer` and later ones in the numbering of rho(g) x.
         edge_order: (E,) where each edge of x has gone.
@@ -84,7 +86,10 @@ class PointsPart(Routed, Degreed):
     x_irreps: Irreps | None = None
     irreps: Irreps | None = None
     charge: Array | None = None
-    velocity: Array | None = None
+    vectors: Mapping[str, Array] = field(default_factory=dict)
+    vectors_after: Mapping[str, Array] = field(default_factory=dict)
+    corners: Array | None = None
+    corners_after: Array | None = None
     target: Array | None = None
     links: Index | None = None
     answer_links: Index | None = None

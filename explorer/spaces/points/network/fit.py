@@ -12,11 +12,11 @@ from explorer.declare.samples import Sample, Signal
 from explorer.declare.space import domain_word
 from explorer.spaces.graph.chemistry.atoms import COLUMNS, SYMBOLS, element_of, one_hot
 from explorer.spaces.graph.chemistry.bonds import bond_kinds
+from explorer.spaces.graph.chemistry.orders import TOLD, orders_by_valence
 from explorer.spaces.graph.fields import EDGE_INDEX, EDGE_INPUT
 from explorer.spaces.points.fields import PARTICLE, PARTICLE_INPUT, POSITION
 from explorer.spaces.points.network.form import PointsInput
 from explorer.spaces.points.network.frames import FRAMES, drawn_frames
-from explorer.spaces.points.orders import TOLD, orders_by_valence
 from explorer.spaces.points.sample import NUMBER, coincident, doubtful_units
 
 MOST_EDGES = 2**22

@@ -37,11 +37,11 @@ Places = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Crystal:
-    """Atoms of one cell: places (n, 3) in ångström, numbers (n,), lengths of the cell or (), and what to tell."""
+    """Atoms of one cell: places (n, 3) in ångström, numbers (n,), edges (3, 3) of the cell or None, what to tell."""
 
     places: Places
     numbers: NDArray[np.int64]
-    cell: tuple[float, ...]
+    cell: Places | None
     notes: tuple[str, ...]
 
 
@@ -56,7 +56,7 @@ def read_crystal(path: Path) -> Crystal:
     for name, tags in _blocks(_tokens(path.read_text("latin-1"))):
         if (found := table_of_atoms(tags)) is not None:
             places, symbols, notes = found
-            return Crystal(places, _numbers(symbols), (), notes)
+            return Crystal(places, _numbers(symbols), None, notes)
         block = CIFBlock(name, tags)
         try:
             symbols = block.get_symbols()
@@ -198,7 +198,7 @@ def _crystal(block: Any, symbols: list[str], places: Places, shares: bool) -> Cr
         if shares:
             todo = "add _cell_length_a and the others"
             raise Broken("its places are shares of a cell, and it does not say of which", todo)
-        return Crystal(places, numbers, (), ())
+        return Crystal(places, numbers, None, ())
     cell = np.zeros((3, 3))
     with contextlib.suppress(AssertionError, ValueError, ArithmeticError), np.errstate(all="ignore"):
         cell = np.asarray(block.get_cell(), np.float64)
@@ -213,8 +213,7 @@ def _crystal(block: Any, symbols: list[str], places: Places, shares: bool) -> Cr
         notes.append(f"{together} of {len(sites)} sites lie where another one or its image does: one atom is drawn")
     if isinstance(occupancy, list) and len(occupancy) == len(sites):
         likely = _likeliest(sites, found, kinds, np.array(occupancy))
-    lengths = tuple(float(v) for v in parameters[:3])
-    return Crystal(found @ cell, numbers[likely], lengths, tuple(notes))
+    return Crystal(found @ cell, numbers[likely], cell, tuple(notes))
 
 
 def _numbers(symbols: list[str]) -> NDArray[np.int64]:

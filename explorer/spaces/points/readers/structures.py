@@ -6,7 +6,8 @@ Plain XYZ, MOL and SDF are read as graphs, and networks on points take these too
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -16,16 +17,18 @@ from numpy.typing import NDArray
 from explorer.data.formats.checks import Broken, file_bytes, refusing
 from explorer.data.readers import Reader
 from explorer.declare.samples import Sample
-from explorer.spaces.points.orders import TOLD, orders_by_valence
+from explorer.spaces.graph.chemistry.orders import TOLD, orders_by_valence
 from explorer.spaces.points.readers.crystals import FEW, MOST_ATOMS, read_crystal
 from explorer.spaces.points.readers.macromolecules import conformers_of, require_places
-from explorer.spaces.points.sample import CELL, doubtful_units, near_bonds, points_sample
+from explorer.spaces.points.sample import doubtful_units, near_bonds, points_sample
 
 MOST_BYTES = 200 * MOST_ATOMS
 _BEGINS = re.compile(rb"(HEADER|REMARK|ATOM  |HETATM|CRYST1|TITLE |COMPND|MODEL )")
 PDB = "proteindatabank"  # ASE's name of the format
 NO_CRYSTAL = (1.0, 1.0, 1.0)  # the cell that PDB gives to what was not seen in a crystal
+VELOCITY = ("velocities", "velocity", "velo", "vel")  # what programs call it; ASE itself keeps momenta
 _READ = frozenset({"numbers", "positions", "initial_charges", "charges", "momenta"})  # of what ASE keeps of each atom
+_TAKEN = frozenset({"position", "charge", "number", "target", "values", "bonds", "bond_kinds", "cell", "periodic", "x"})
 _LONGEST_LINE = 2**16
 
 
@@ -56,7 +59,7 @@ def read_structure(path: Path, form: str, title: str) -> Sample:
             _require_lines(path)
         if form == "cif":
             found = read_crystal(path)
-            return _wrapped(path, found.places, found.numbers, found.cell, list(found.notes))
+            return _wrapped(path, _Read(found.places, found.numbers, found.cell), list(found.notes))
         if form == PDB:
             require_places(path)
         atoms = _atoms(path, form)
@@ -125,30 +128,60 @@ def _sample(path: Path, atoms: Any, told: tuple[str, ...] = (), whole: bool = Fa
         notes.append(f"{unknown} of {n} atoms are of no known element")
     if atoms.pbc.any() and not atoms.cell.any():
         notes.append("it says that it goes on in all directions, and has no cell: read as a molecule")
-    cell = tuple(float(v) for v in atoms.cell.lengths()) if atoms.pbc.any() and atoms.cell.any() else ()
-    cell = () if cell == NO_CRYSTAL else cell
-    if whole and (unread := _unread(atoms)):
+    cell = np.asarray(atoms.cell.array, np.float64) if atoms.cell.any() else None
+    if cell is not None and tuple(np.linalg.norm(cell, axis=1).tolist()) == NO_CRYSTAL:
+        cell = None
+    vectors, unread = _beside(atoms)
+    velocity = next((vectors.pop(name) for name in VELOCITY if name in vectors), None)
+    if whole and unread:
         notes.append(f"not read, since no network here takes it: {', '.join(unread)}")
     charge = atoms.arrays.get("initial_charges", atoms.arrays.get("charges"))
     if charge is not None and np.shape(charge) != (n,):
         charge = None
-    velocity = atoms.get_velocities() if atoms.arrays.get("momenta") is not None else None
-    return _wrapped(path, np.asarray(atoms.positions, np.float64), atoms.numbers, cell, notes, charge, velocity, whole)
+    if atoms.arrays.get("momenta") is not None:
+        velocity = atoms.get_velocities()
+    periodic = tuple(bool(p) for p in atoms.pbc)
+    read = _Read(np.asarray(atoms.positions, np.float64), atoms.numbers, cell, periodic, charge, velocity, vectors)
+    return _wrapped(path, read, notes, whole)
 
 
-def _unread(atoms: Any) -> list[str]:
-    """Return the names of what a file says of each atom and nothing here asks for, such as forces."""
-    computed = getattr(atoms.calc, "results", {})
-    of_atoms = {name for name, value in computed.items() if np.ndim(value) and len(value) == len(atoms)}
-    return sorted((of_atoms | set(atoms.arrays)) - _READ)
+def _beside(atoms: Any) -> tuple[dict[str, NDArray[np.float64]], list[str]]:
+    """Return the vectors that a file tells of each atom, such as forces, and the names of what is no vector."""
+    n, computed = len(atoms), dict(getattr(atoms.calc, "results", {}))
+    vectors, unread = dict[str, NDArray[np.float64]](), list[str]()
+    for name, value in sorted({**computed, **atoms.arrays}.items()):
+        if name in _READ or not np.ndim(value) or len(value) != n:
+            continue
+        if np.shape(value) != (n, 3) or np.asarray(value).dtype.kind != "f" or name in _TAKEN:
+            unread.append(name)
+        elif not np.isfinite(value).all():
+            unread.append(f"{name} (not finite at atom {int(np.flatnonzero(~np.isfinite(value).all(1))[0]) + 1})")
+        else:
+            vectors[name] = np.asarray(value, np.float64)
+    return vectors, unread
 
 
-def _wrapped(
-    path: Path, places: NDArray[np.float64], numbers: NDArray[np.integer], cell: tuple[float, ...], notes: list[str],
-    charge: NDArray[np.floating] | None = None, velocity: NDArray[np.floating] | None = None, whole: bool = False,
-) -> Sample:  # fmt: skip
-    """Return atoms as a sample; `cell` has the lengths of a crystal's cell, `whole`: no hydrogen is missing."""
-    n = len(places)
+@dataclass(frozen=True, slots=True, eq=False)
+class _Read:
+    """Atoms as a file tells them: (n, 3) places, (n,) numbers, the (3, 3) edges of a cell, what lies at each atom."""
+
+    places: NDArray[np.float64]
+    numbers: NDArray[np.integer]
+    cell: NDArray[np.float64] | None = None
+    periodic: tuple[bool, ...] = (True, True, True)
+    charge: NDArray[np.floating] | None = None
+    velocity: NDArray[np.floating] | None = None
+    vectors: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
+
+    @property
+    def crystal(self) -> bool:
+        """Say whether it goes on in some direction."""
+        return self.cell is not None and any(self.periodic)
+
+
+def _wrapped(path: Path, read: _Read, notes: list[str], whole: bool = False) -> Sample:
+    """Return atoms as a sample; `whole`: no hydrogen is missing."""
+    places, numbers, n = read.places, read.numbers, len(read.places)
     if not n:
         raise Broken("it has no atoms", "save it again")
     if n > MOST_ATOMS:
@@ -156,18 +189,20 @@ def _wrapped(
     bad = np.flatnonzero(~np.isfinite(places).all(1))
     if bad.size:
         raise Broken(f"atom {int(bad[0]) + 1} is at no finite place", "correct it")
-    if cell:
-        lengths = " × ".join(f"{v:.4g}" for v in cell)
-        notes.append(f"{CELL}, {lengths} Å: atoms do not see those of the next cells")
+    if read.crystal:
+        lengths = " × ".join(f"{v:.4g}" for v in np.linalg.norm(read.cell, axis=1))  # type: ignore[arg-type]
+        notes.append(f"one cell of a crystal, {lengths} Å: atoms do not see those of the next cells")
     if told := doubtful_units(numbers, places):
         notes.append(told)
     bonds, kinds = near_bonds(numbers, places), None
     notes = ["ångström", "bonds by distance: sum of covalent radii + 0.45 Å", *notes]
-    if whole and not cell and (kinds := orders_by_valence(numbers, bonds)) is not None:
+    if whole and not read.crystal and (kinds := orders_by_valence(numbers, bonds)) is not None:
         notes.append(TOLD)
+    one, two, three = read.periodic
     return points_sample(
-        path.stem, places, numbers=numbers, bonds=bonds, bond_kinds=kinds, charge=charge, velocity=velocity,
-        title=path.name, source=str(path), notes=tuple(notes),
+        path.stem, places, numbers=numbers, bonds=bonds, bond_kinds=kinds, charge=read.charge, velocity=read.velocity,
+        vectors=read.vectors, cell=read.cell, periodic=(one, two, three), title=path.name, source=str(path),
+        notes=tuple(notes),
     )  # fmt: skip
 
 

@@ -10,7 +10,7 @@ from functools import partial
 import numpy as np
 
 from explorer.declare.samples import Sample, SampleSpec
-from explorer.spaces.points.orders import TOLD, orders_by_valence
+from explorer.spaces.graph.chemistry.orders import TOLD, orders_by_valence
 from explorer.spaces.points.sample import near_bonds, points_sample
 
 G2 = {  # the name here: the name in the set, a title, what to see

@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 from pathlib import Path
 
+import ase.io
 import numpy as np
 import pytest
 import torch
@@ -18,10 +19,12 @@ from explorer.declare.elements import chain_element, parse_chain
 from explorer.declare.registry import scan
 from explorer.network.input.inputs import inputs_from
 from explorer.spaces.points.drawing.thumbnail import points_thumbnail
+from explorer.spaces.points.fields import PSEUDO_VECTOR
 from explorer.spaces.points.network.fit import fit_points
 from explorer.spaces.points.network.form import PointsInput
 from explorer.spaces.points.network.inference import PointsInference
 from explorer.spaces.points.sample import points_sample
+from explorer.spaces.points.vectors import corners_of, vectors_of
 
 POINTS = [name for name, spec in samples().items() if spec.domain == "points"]
 CPU = torch.device("cpu")
@@ -33,6 +36,7 @@ PDB = (
     "ATOM      1  N   ALA A   1      11.104   6.134  -6.504  1.00  0.00           N\n"
     "ATOM      2  CA  ALA A   1      11.639   6.071  -5.147  1.00  0.00           C\nEND\n"
 )
+LEFT = ("left out, since the format has no place for it: bonds",)  # distances tell them again
 CIF = (
     "data_salt\n_cell_length_a 5.64\n_cell_length_b 5.64\n_cell_length_c 5.64\n_cell_angle_alpha 90\n"
     "_cell_angle_beta 90\n_cell_angle_gamma 90\n_symmetry_space_group_name_H-M 'P 1'\nloop_\n_atom_site_label\n"
@@ -58,16 +62,57 @@ PCD = (
 )
 
 
-def test_what_is_not_read_or_not_written_is_told(tmp_path: Path) -> None:
-    path = tmp_path / "salt.xyz"
+def test_vectors_and_the_cell_of_a_structure_are_read_and_written(tmp_path: Path) -> None:
+    path, again = tmp_path / "salt.xyz", tmp_path / "again.extxyz"
     path.write_text(FORCES)
     sample = read_file(path)
-    assert "not read, since no network here takes it: forces" in sample.notes
-    told = write_file(sample, tmp_path / "again.extxyz")
-    assert any("the cell of the crystal" in note for note in told), told
+    assert not any("not read" in note for note in sample.notes)
+    assert_allclose(vectors_of(sample)["forces"], [[0.1, 0.2, 0.3], [-0.1, -0.2, -0.3]])
+    assert_allclose(corners_of(sample)[-1], [3.0, 3.0, 3.0])  # type: ignore[index]
+    assert write_file(sample, again) == LEFT
+    other = read_file(again)
+    assert set(other.signals) == set(sample.signals)
+    for name, signal in sample.signals.items():
+        assert_allclose(other.signals[name].values, signal.values, atol=0, err_msg=name)
+        assert other.signals[name].field == signal.field
+    assert ase.io.read(again).get_forces().tolist() == ase.io.read(path).get_forces().tolist()
+
+
+def test_a_slab_an_oblique_cell_velocities_and_moments_come_back(tmp_path: Path) -> None:
+    path, again = tmp_path / "slab.extxyz", tmp_path / "again.extxyz"
+    path.write_text(
+        '2\nLattice="3 0 0 -1.5 2.6 0 0.1 0.2 9" Properties=species:S:1:pos:R:3:velo:R:3:magmoms:R:3 pbc="T T F"\n'
+        "Fe 0 0 0 0.1 0.2 0.3 0 0 1\nFe 1.5 1.5 1.5 -0.1 -0.2 -0.3 0 1 0\n"
+    )
+    sample = read_file(path)
+    assert list(vectors_of(sample)) == ["velocity", "magmoms"]
+    assert sample.signals["magmoms"].field == PSEUDO_VECTOR, "a mirror keeps the sign of a moment"
+    assert write_file(sample, again) == LEFT
+    other = ase.io.read(again)
+    assert other.pbc.tolist() == [True, True, False] and other.cell[1].tolist() == [-1.5, 2.6, 0.0]
+    back = read_file(again)
+    assert_allclose(back.signals["velocity"].values, sample.signals["velocity"].values)
+    # a molecule in a box that does not repeat has no cell to draw, and keeps its box
+    path.write_text(FORCES.replace("T T T", "F F F"))
+    assert corners_of(read_file(path)) is None and "cell" in read_file(path).signals
+
+
+def test_a_crystal_keeps_its_cell_when_it_is_written(tmp_path: Path) -> None:
+    path, again = tmp_path / "salt.cif", tmp_path / "again.extxyz"
+    path.write_text(CIF)
+    assert write_file(read_file(path), again) == ()
+    assert_allclose(ase.io.read(again).cell.array, 5.64 * np.eye(3), atol=1e-12)
+
+
+def test_what_is_not_read_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "water.xyz"
+    path.write_text("1\nProperties=species:S:1:pos:R:3:initial_charges:R:1:forces:R:3:q:R:9\nO 0 0 0.1 -0.8 nan 0 0"
+                    + " 1" * 9 + "\n")  # fmt: skip
+    told = [note for note in read_file(path).notes if "not read" in note]
+    assert told == ["not read, since no network here takes it: forces (not finite at atom 1), q"]
     path.write_text("1\nProperties=species:S:1:pos:R:3:initial_charges:R:1\nO 0 0 0.1 -0.8\n")
     assert not any("not read" in note for note in read_file(path).notes)
-    assert not any("cell" in note for note in write_file(read_file(path), tmp_path / "water.extxyz"))
+    assert write_file(read_file(path), tmp_path / "written.extxyz") == ()
 
 
 def test_rows_of_three_real_numbers_are_points(tmp_path: Path) -> None:

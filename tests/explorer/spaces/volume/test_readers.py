@@ -10,6 +10,7 @@ import nibabel
 import numpy as np
 import pytest
 import tifffile
+from PIL import Image
 
 from explorer.data.opening import domain_of, read_file
 from explorer.data.readers import ReadError
@@ -74,6 +75,38 @@ def test_stacks_and_arrays_of_three_long_axes_are_volumes(tmp_path: Path, name: 
     sample = read_file(path)
     assert sample.domain == "volume"
     np.testing.assert_array_equal(sample.x.values[0], VOLUME)
+
+
+@pytest.mark.parametrize("kind", ["tiff_lzw", "packbits", "tiff_adobe_deflate"])
+@pytest.mark.parametrize("mode", ["u1", "u2", "f4", "i4", "white"])
+def test_stacks_that_numpy_cannot_unpack_are_read_by_libtiff(tmp_path: Path, kind: str, mode: str) -> None:
+    path = tmp_path / "packed.tif"
+    stored = np.round(200 * VOLUME).astype("u1" if mode == "white" else mode)
+    pages = [Image.fromarray(page) for page in stored]
+    # where white is zero Pillow stores what is seen the other way round
+    said = {"tiffinfo": {262: 0}} if mode == "white" else {}
+    if kind == "tiff_lzw" and mode in ("u1", "u2"):
+        said = {"tiffinfo": {317: 2}}  # differences along a row
+    pages[0].save(path, save_all=True, append_images=pages[1:], compression=kind, **said)
+    sample = read_file(path)
+    assert sample.domain == "volume" and f"{len(VOLUME)} pages read as slices" in sample.notes
+    wanted = stored / {"u1": 255, "u2": 65535, "white": 255}.get(mode, 1)
+    np.testing.assert_allclose(sample.x.values[0], wanted, atol=1e-7)
+
+
+def test_a_packed_stack_that_is_cut_or_damaged_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "packed.tif"
+    pages = [Image.fromarray(page) for page in RNG.integers(0, 255, (12, 40, 40), np.uint8)]
+    pages[0].save(path, save_all=True, append_images=pages[1:], compression="tiff_lzw")
+    with tifffile.TiffFile(path) as tif:
+        at, count = tif.pages[5].dataoffsets[0], tif.pages[5].databytecounts[0]  # type: ignore[union-attr]
+    whole = path.read_bytes()
+    path.write_bytes(whole[: at + 20] + bytes(count - 40) + whole[at + count - 20 :])
+    with pytest.raises(ReadError, match=r"page 6|packed pixels"):
+        read_file(path)
+    path.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(ReadError, match="truncated"):
+        read_file(path)
 
 
 @pytest.mark.parametrize(

@@ -77,6 +77,24 @@ def test_the_loss_of_pairs_is_the_one_of_the_authors() -> None:
     assert found == pytest.approx(float(nats) * pairs / (2 * (pairs - edges)), rel=1e-6)
 
 
+@torch.no_grad()
+def test_the_loss_of_pairs_is_half_of_torch_geometrics_over_all_pairs_that_are_no_edges() -> None:
+    """Theirs draws as many pairs as there are edges; given all of them it is the mean of both kinds, added."""
+    ours = network().double()
+    x, index = simple_graph(11, 20, vgae.CHANNELS)
+    theirs = TheirVGAE(TheirEncoder(ours)).eval()
+    theirs.encoder.take(ours)
+    z = theirs.encode(x, index)
+    joined = torch.eye(len(x), dtype=torch.bool)
+    joined[index[0], index[1]] = True
+    wanted = float(theirs.recon_loss(z, joined.nonzero().T, (~joined).nonzero().T))
+    assert 2 * float(loss_parts(ours, x, index)[0]) == pytest.approx(wanted, rel=1e-6)
+    fewer = joined.nonzero().T[:, :-1]
+    assert 2 * float(loss_parts(ours, x, index)[0]) != pytest.approx(
+        float(theirs.recon_loss(z, fewer, (~joined).nonzero().T)), rel=1e-6
+    )
+
+
 @pytest.mark.slow
 def test_edges_that_were_left_out_are_found_as_stated() -> None:
     with torch.no_grad():

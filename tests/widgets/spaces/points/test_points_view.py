@@ -85,6 +85,48 @@ def test_atoms_are_coloured_by_their_charges_where_a_person_wants_it(view: Point
     assert not view.charges.isVisible() and view.canvas.looks[0].note == ""
 
 
+SALT = (
+    '2\nLattice="3 0 0 0 3 0 0 0 3" Properties=species:S:1:pos:R:3:forces:R:3:magmoms:R:3 pbc="T T T"\n'
+    "Na 0 0 0 0.1 0.2 0.3 0 0 1\nCl 1.5 1.5 1.5 -0.1 -0.2 -0.6 0 0 0\n"
+)
+
+
+def test_vectors_of_the_data_are_arrows_that_turn_with_it_and_can_be_left_out(view: PointsView, tmp_path: Path) -> None:
+    path = tmp_path / "salt.extxyz"
+    path.write_text(SALT)
+    part = give(view, points_frame(sample=str(path), chain=TURN))
+    assert view.arrows.isVisible() and view.cell.isVisible()
+    choose(view, "x,ρ(g)x")
+    before, after = view.canvas.looks
+    assert [look.title for look in (before, after)] == ["x", "ρ(g)x"] and before.note.startswith("forces, at most 0.64")
+    turn = rotation(np.array([40.0, 25.0, 10.0]))
+    (arrows, cell), (turned, moved) = before.glyphs, after.glyphs
+    np.testing.assert_allclose(arrows.directions[1] / arrows.directions[0], [-1.0, -1.0, -2.0], rtol=1e-9)
+    np.testing.assert_allclose(turned.directions, arrows.directions @ turn.T, atol=1e-9)
+    assert len(cell.points) == 12 and np.allclose(np.linalg.norm(cell.directions, axis=1), 3.0)
+    np.testing.assert_allclose(moved.directions, cell.directions @ turn.T, atol=1e-9)
+    words = point_words(view.parts()[0][0], part, "x", 1).replace("−", "-")
+    assert "forces (-0.1, -0.2, -0.6)" in words
+    QTest.keyClicks(view.arrows, "magmoms")
+    view.arrows.activated.emit(0)
+    assert view.canvas.looks[0].note.startswith("magmoms, at most 1")
+    view.arrows.setCurrentIndex(view.arrows.findText("none"))
+    view.arrows.activated.emit(0)
+    view.cell.click()
+    assert not view.canvas.looks[0].glyphs and view.canvas.looks[0].note == ""
+    assert view.numbers()["forces at x"].shape == (2, 3) and view.numbers()["cell"].shape == (8, 3)
+    give(view, points_frame())  # ethanol has none of both
+    assert not view.arrows.isVisible() and not view.cell.isVisible()
+
+
+def test_moments_keep_their_sign_in_a_mirror_and_forces_are_mirrored(view: PointsView, tmp_path: Path) -> None:
+    path = tmp_path / "salt.extxyz"
+    path.write_text(SALT)
+    part = give(view, points_frame(sample=str(path), chain="reflection:z"))
+    np.testing.assert_allclose(part.vectors_after["forces"][1], [-0.1, -0.2, 0.6], atol=1e-12)
+    np.testing.assert_allclose(part.vectors_after["magmoms"][0], [0.0, 0.0, 1.0], atol=1e-12)
+
+
 def test_of_many_atoms_those_with_a_formal_charge_are_named(view: PointsView, tmp_path: Path) -> None:
     path = tmp_path / "long.sdf"
     atoms = "".join(f"{1.5 * k:10.4f}{0.3 * (k % 2):10.4f}{0.1 * k:10.4f} C   0  0\n" for k in range(42))

@@ -118,6 +118,18 @@ def test_the_square_is_in_the_window(qtbot: QtBot, slices: tuple[object, SlicesV
     assert "cube:xyz120" in view.caption() and "layer relu1" in view.caption()
 
 
+def test_a_smaller_volume_is_cut_in_its_own_middle(qtbot: QtBot) -> None:
+    view = SlicesView()
+    qtbot.addWidget(view)
+    view.show()
+    for model, sample, middle in (("steerable-cnn-3d", "corner-3d", (12, 12, 12)), ("tetris-plain", "", (6, 6, 6))):
+        frame = points_frame(model, "cube:z90", "", sample)
+        view.set_state(frame.state)
+        view.set_frame(frame)
+        view.settle()
+        assert view.place == middle, "a corner, where there is nothing"
+
+
 @pytest.mark.slow
 def test_another_channel_and_undo(qtbot: QtBot, slices: tuple[object, SlicesView]) -> None:
     window, view = slices

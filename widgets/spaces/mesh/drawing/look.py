@@ -88,7 +88,8 @@ class MeshLook:
     `table`, uint8 (N, 3 or 4); what is not finite is grey. Without levels the scale reaches the largest magnitude and
     is symmetric where a scalar is negative; without a table the theme's map for signed values, or for errors, is taken.
     `empty` is said in place of a mesh. `few` are the faces (G, 3) that are drawn while a large one turns, where its
-    maker knows better ones than those that vertices of one place leave.
+    maker knows better ones than those that vertices of one place leave. `around` are further places (n, 3) that are in
+    the picture when all is seen: ends of arrows, corners of a box.
     """
 
     vertices: Array
@@ -108,6 +109,7 @@ class MeshLook:
     texts: tuple[Text, ...] = ()
     empty: str = ""
     few: Array | None = None
+    around: Array | None = None
 
     def __post_init__(self) -> None:
         if self.vertices.ndim != 2 or self.vertices.shape[1] != 3 or self.faces.ndim != 2 or self.faces.shape[1] != 3:

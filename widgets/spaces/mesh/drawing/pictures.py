@@ -96,13 +96,17 @@ class MeshPictures:
     def fitted(self, axes: Array, box: QRectF) -> Eye:
         """Return the eye that sees all of the meshes in a panel like `box`."""
         centre, radius = self.ball()
-        away = [np.nanmax(np.abs(look.vertices - centre), axis=0) for look in self.looks if len(look.vertices)]
+        away = [np.nanmax(np.abs(places - centre), axis=0) for places in self._places() if len(places)]
         half = np.max(away, 0) if away else None
         return fitted(centre, radius, axes, half, (box.width(), box.height()))
 
+    def _places(self) -> tuple[Array, ...]:
+        around = (look.around for look in self.looks if look.around is not None)
+        return (*(look.vertices for look in self.looks), *around)
+
     def ball(self) -> tuple[Array, float]:
         """Return the centre and the radius of a ball that holds all meshes."""
-        shown = tuple(look.vertices for look in self.looks)
+        shown = self._places()
         if (
             self._ball is None
             or len(shown) != len(self._ball[0])

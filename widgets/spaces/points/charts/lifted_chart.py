@@ -64,7 +64,7 @@ class LiftedChart(Plot):
         self.edge.setData((lifted.reach - lifted.alpha * turn) / (1 - lifted.alpha), np.degrees(turn))
         widest = max(float(self._shift.max(initial=0.0)), float(moved[0].max(initial=0.0)), lifted.reach)
         self.set_ranges((-0.03 * widest, 1.1 * widest), (-16.0, HALF + 12.0))
-        self.header.name_keys({self.near: "seen", self.far: "not seen", self.after: "after g"})
+        self.header.name_keys({self.near: "seen", self.far: "not seen", self.edge: "reach", self.after: "after g"})
         self._write()
 
     def _write(self) -> None:
@@ -72,8 +72,8 @@ class LiftedChart(Plot):
         if lifted is None:
             return
         whose = self._name(self.at_point)
-        told = f"{int(self._near.sum())} of {self._near.size} lifted points lie within {figure(lifted.reach)}"
-        axes = "right: shift of log v⁻¹u in Å; up: its turn in degrees"
+        told = f"{int(self._near.sum())} of {self._near.size} within {figure(lifted.reach)}"
+        axes = "right: shift of log v⁻¹u (Å), up: its turn (°)"
         self.header.write([
             (f"What {whose} sees with frame {self.at_frame + 1}", t.text, True), (told, t.muted, False),
             (axes, t.muted, False),

@@ -24,11 +24,20 @@ from widgets.base.text.words import subject
 from widgets.base.view import ViewSpec, Wish
 from widgets.spaces.mesh.drawing import pyvista_import
 from widgets.spaces.points.canvas import PointsCanvas
-from widgets.spaces.points.looks import Choice, Panel, panels, point_words, sides_of, value_names
+from widgets.spaces.points.looks import (
+    NO_ARROWS,
+    Choice,
+    Panel,
+    chosen_arrows,
+    panels,
+    point_words,
+    sides_of,
+    value_names,
+)
 
 NARROW = 600  # pixels of width below which the choices stand without their words
-SIDES = (("", "Square"), ("F(x)", "F(x)"), ("x,F(x)", "x and F(x)"), ("ρ′(g)F(x),F(ρ(g)x)", "Both ways"),
-         ("x,F(x),F(ρ(g)x),difference", "All four"))  # fmt: skip
+SIDES = (("", "Square"), ("F(x)", "F(x)"), ("x,F(x)", "x and F(x)"), ("x,ρ(g)x", "x and ρ(g)x"),
+         ("ρ′(g)F(x),F(ρ(g)x)", "Both ways"), ("x,F(x),F(ρ(g)x),difference", "All four"))  # fmt: skip
 TURN = "rotation"
 
 
@@ -57,7 +66,12 @@ class PointsView(FrameView[tuple[Square, PointsPart]]):
         self.charges.setToolTip(
             "Colour atoms by their charges, blue where negative and orange where positive, not by their element"
         )
-        self._labels = (QLabel("Show"), QLabel("value"))
+        self.cell = QCheckBox("Cell")
+        self.cell.setChecked(True)
+        self.cell.setToolTip("The cell that a crystal repeats")
+        self.arrows = QComboBox()
+        self.arrows.setToolTip("Which vectors of the data are drawn as arrows, beside x")
+        self._labels = (QLabel("Show"), QLabel("value"), QLabel("arrows"))
         self.sides.setToolTip("Which panels")
         self.value.setToolTip("Which value of the layer")
         self._chrome = QWidget()
@@ -66,14 +80,14 @@ class PointsView(FrameView[tuple[Square, PointsPart]]):
         row = QHBoxLayout(self._chrome)
         row.setContentsMargins(8, 4, 8, 0)
         row.setSpacing(6)
-        for label, box in zip(self._labels, (self.sides, self.value), strict=True):
+        for label, box in zip(self._labels, (self.sides, self.value, self.arrows), strict=True):
             box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
             box.setMinimumContentsLength(8)
             box.setMinimumWidth(38)
             row.addWidget(label)
             row.addWidget(box)
             box.activated.connect(lambda _: self._chosen())
-        for tick in (self.bonds, self.edges, self.names, self.charges):
+        for tick in (self.bonds, self.edges, self.names, self.charges, self.cell):
             row.addWidget(tick)
             tick.toggled.connect(lambda _: self._chosen())
         row.addStretch(1)
@@ -92,8 +106,12 @@ class PointsView(FrameView[tuple[Square, PointsPart]]):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
+        self._show_labels(event.size().width())
+
+    def _show_labels(self, width: int) -> None:
         for label in self._labels:  # in a narrow window the tips say the same
-            label.setVisible(event.size().width() >= NARROW)
+            label.setVisible(width >= NARROW)
+        self._labels[2].setVisible(width >= NARROW and self.arrows.isVisibleTo(self))
 
     # what comes in ------------------------------------------------------------------------------------------------
     def show_catalogue(self, catalogue: Catalogue) -> None:
@@ -152,6 +170,16 @@ class PointsView(FrameView[tuple[Square, PointsPart]]):
         self.bonds.setEnabled(part.bonds.shape[1] > 0)
         self.edges.setEnabled(part.edges.shape[1] > 0)
         self.names.setEnabled(bool(part.names))
+        self.cell.setVisible(part.corners is not None)
+        named = [(NO_ARROWS, "none"), *((name, name) for name in part.vectors)]
+        with QSignalBlocker(self.arrows):
+            if [(self.arrows.itemData(k), self.arrows.itemText(k)) for k in range(self.arrows.count())] != named:
+                self.arrows.clear()
+                for key, text in named:
+                    self.arrows.addItem(text, key)
+            self.arrows.setCurrentIndex(max(0, self.arrows.findData(chosen_arrows(part, self.choice))))
+        self.arrows.setVisible(bool(part.vectors))
+        self._show_labels(self.width())
         self.charges.setVisible(part.charge is not None and bool(part.numbers.any()))  # bodies show theirs always
 
     # what the person chooses ----------------------------------------------------------------------------------------
@@ -160,6 +188,8 @@ class PointsView(FrameView[tuple[Square, PointsPart]]):
         self.choice = Choice(
             tuple(filter(None, str(self.sides.currentData()).split(","))), -1 if block is None else int(block),
             self.bonds.isChecked(), self.edges.isChecked(), self.names.isChecked(), self.charges.isChecked(),
+            str(self.arrows.currentData() or "") if self.arrows.isVisibleTo(self) else self.choice.arrows,
+            self.cell.isChecked(),
         )  # fmt: skip
         self.refresh()
 
@@ -213,6 +243,7 @@ class PointsView(FrameView[tuple[Square, PointsPart]]):
             known = {"places": part.position, "moved places": part.moved, "order": part.order, "bonds": part.bonds,
                      "edges": part.edges, "numbers": part.numbers, "x": part.x, "F(x)": part.values,
                      "F(ρ(g)x)": part.answer, "ρ′(g)F(x)": part.expected, "difference": part.difference}  # fmt: skip
+            known |= {f"{name} at x": v for name, v in part.vectors.items()} | {"cell": part.corners}
             out |= {prefix + name: np.asarray(v) for name, v in known.items() if v is not None}
         return out
 

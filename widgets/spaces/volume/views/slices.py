@@ -35,6 +35,7 @@ class SlicesView(FrameView[tuple[Square, VolumePart]]):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.place: Place | None = None
+        self._of: tuple[int, ...] = ()  # the sides of the volume that it is a place of
         self.panels: list[Panel] = []
         self.channel = QComboBox()
         self.channel.setAccessibleName("Channel")
@@ -100,7 +101,8 @@ class SlicesView(FrameView[tuple[Square, VolumePart]]):
             found = first + [(s, p) for s, p in found if p.name in wanted]
         self.panels = [panel for _, panel in found[:MOST_PANELS]]
         sides = parts[0][1].sides
-        if self.place is None or any(k >= n for k, n in zip(self.place, sides, strict=True)):
+        if self.place is None or sides != self._of:  # the middle of a larger volume is the corner of a smaller one
+            self._of = sides
             z, y, x = (n // 2 for n in sides)
             self.place = z, y, x
         self._titles = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,8 +10,10 @@ import pytest
 
 from explorer.data.finding import find_sample
 from explorer.data.opening import read_file
+from explorer.spaces.graph.chemistry.orders import TOLD, orders_by_valence
+from explorer.spaces.graph.network.features import fit_graph
+from explorer.spaces.graph.network.form import GraphInput
 from explorer.spaces.points.network.fit import in_space
-from explorer.spaces.points.orders import TOLD, orders_by_valence
 from explorer.spaces.points.sample import near_bonds
 
 
@@ -79,3 +82,19 @@ def test_samples_and_files_have_them_and_say_so(tmp_path: Path) -> None:
     crystal = '6\nLattice="5 0 0 0 5 0 0 0 5" Properties=species:S:1:pos:R:3 pbc="T T T"\n'
     (tmp_path / "b.extxyz").write_text(crystal + rows)
     assert "bond_kinds" not in read_file(tmp_path / "b.extxyz").signals, "bonds into the next cell are not known"
+
+
+def test_a_plain_xyz_is_drawn_with_its_bonds_by_a_network_on_graphs(tmp_path: Path) -> None:
+    path = tmp_path / "benzene.xyz"
+    ring = [(np.cos(a), np.sin(a)) for a in np.pi / 3 * np.arange(6)]
+    rows = [f"C {1.39 * x:.4f} {1.39 * y:.4f} 0" for x, y in ring] + [
+        f"H {2.48 * x:.4f} {2.48 * y:.4f} 0" for x, y in ring
+    ]
+    path.write_text("12\nbenzene\n" + "\n".join(rows) + "\n")
+    sample = read_file(path)
+    made = fit_graph(sample, GraphInput(signals=("x", "edge_index")))
+    index, kinds = made.signals["edge_index"].values, made.signals["bond"].values
+    carbon = (index < 6).all(0)
+    assert set(kinds[carbon].tolist()) == {4} and set(kinds[~carbon].tolist()) == {1} and TOLD in made.notes
+    nodes = replace(sample, names=tuple(f"n{k}" for k in range(12)))
+    assert "bond" not in fit_graph(nodes, GraphInput(signals=("x", "edge_index"))).signals, "nodes are no atoms"

@@ -13,6 +13,10 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.declare.samples import Sample
+from explorer.spaces.graph.chemistry.atoms import SYMBOLS, element_of
+from explorer.spaces.graph.chemistry.bonds import bond_kinds
+
 VALENCES = {1: 1, 5: 3, 6: 4, 7: 3, 8: 2, 9: 1, 14: 4, 15: 3, 16: 2, 17: 1, 35: 1, 53: 1}
 RINGS = range(5, 8)
 AROMATIC, HIGHEST = 4, 3
@@ -42,6 +46,32 @@ def orders_by_valence(numbers: NDArray[np.integer], bonds: Index) -> Index | Non
             ring = low != high and _ring(bonds, b) in RINGS
             kinds[b] = AROMATIC if ring else 1 + int(ways[0, column])
     return kinds if (kinds > 1).any() else None
+
+
+def drawn_kinds(sample: Sample) -> Index | None:
+    """Return (edges,) of what kind each listed bond of a graph is drawn as: as it says, else by the usual valences.
+
+    None where nodes are no atoms with places in space, or nobody tells: all bonds stay single.
+    """
+    if (told := bond_kinds(sample)) is not None:
+        return told
+    elements = [element_of(name) for name in sample.names]
+    where, index = sample.signals.get("position"), np.asarray(sample.signals["edge_index"].values, np.int64)
+    if (
+        not elements
+        or not all(elements)
+        or where is None
+        or where.values.shape[-1] != 3
+        or "edge_attr" in sample.signals
+    ):
+        return None
+    once = index[0] < index[1]
+    number = {symbol: k for k, symbol in enumerate(SYMBOLS, 1)} | {"D": 1, "T": 1}
+    kinds = orders_by_valence(np.array([number.get(e, 0) for e in elements], np.int64), index[:, once])
+    if kinds is None:
+        return None
+    of = {(a, b): int(kind) for (a, b), kind in zip(index[:, once].T.tolist(), kinds, strict=True)}
+    return np.array([of.get((min(a, b), max(a, b)), 1) for a, b in index.T.tolist()], np.int64)
 
 
 def _molecules(count: int, bonds: Index) -> list[list[int]]:
