@@ -52,11 +52,13 @@ def off_screen() -> None:
 
 
 def window(start: Callable[[], WindowEngine], state: State, args: argparse.Namespace) -> int:
-    width, _, height = args.size.partition("x")
+    width, _, height = (args.size or "1280x800").partition("x")
     if args.view:
         _known_view(args.view)
 
     def opened(shown: MainWindow) -> None:
+        if args.size:
+            shown.resize(int(width), int(height))
         if args.theme:
             from widgets.base.look import theme
 
@@ -67,7 +69,7 @@ def window(start: Callable[[], WindowEngine], state: State, args: argparse.Names
             shown.controller.open_session(args.session)  # it shows a network of a file, which is asked for
         elif args.session:  # the state is there already; its text and layout are the window's
             shown.controller.session_opened.emit(args.opened, args.session)
-        elif len(sys.argv) == 1:
+        elif not args.screenshot and not _wishes(args):
             shown.greeting.greet()
         if args.view:
             from explorer.state.session import Session
@@ -98,6 +100,11 @@ def window(start: Callable[[], WindowEngine], state: State, args: argparse.Names
     from widgets.window.app import run_window
 
     return run_window(start, state, argv=[sys.argv[0]], on_ready=opened)
+
+
+def _wishes(args: argparse.Namespace) -> bool:
+    """Return whether the command names something to look at; size, theme and device only say how."""
+    return bool(args.model or args.compare or args.data or args.transform or args.layer or args.view)
 
 
 def _known_view(name: str) -> None:

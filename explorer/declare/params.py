@@ -32,6 +32,8 @@ class Param:
         if self.periodic:
             period = self.maximum - self.minimum
             value = self.minimum + (value - self.minimum) % period
+            if value == self.minimum == -self.maximum:
+                value = self.maximum  # half a turn is called 180°, not -180°
         value = min(max(value, self.minimum), self.maximum)
         return float(round(value)) if self.whole or self.choices else float(value)
 

@@ -21,6 +21,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 PLUGINS = "EQUISCOPE_PLUGINS"  # folders that hold packages, separated as in PATH
 SHORT = 100  # characters of a list of names in a sentence
+ALIKE = 0.6  # from here on letters that are alike make two names alike, wherever they stand
 FEW = 6  # of the names that a longer list tells
 
 
@@ -110,14 +111,20 @@ def most_alike(name: str, names: Iterable[str]) -> list[str]:
     return sorted(names, key=lambda one: -SequenceMatcher(None, one, name[:SHORT]).ratio())[:FEW]
 
 
-def did_you_mean(name: str, known: Iterable[str], otherwise: str = "", least: float = 0.6) -> str:
+def did_you_mean(name: str, known: Iterable[str], otherwise: str = "", least: float = ALIKE) -> str:
     """Return "; did you mean 'b'?" for the known name that is written most like one that is unknown.
 
     Args:
         otherwise: said where none is alike by `least`, between 0 and 1.
     """
-    near = get_close_matches(name, list(known), 1, least)
+    near = [one for one in get_close_matches(name, list(known), FEW, least) if _is_near(name, one)]
     return f"; did you mean {near[0]!r}?" if near else otherwise
+
+
+def _is_near(name: str, one: str) -> bool:
+    """Return whether two names are alike, or share more than letters here and there: 'nope' is no 'gan-collapse'."""
+    match = SequenceMatcher(None, one, name)
+    return match.ratio() >= ALIKE or match.find_longest_match().size >= max(3, min(len(name), len(one)) / 2)
 
 
 def known_names(name: str, known: Iterable[str], all_of_them: str) -> str:

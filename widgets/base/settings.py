@@ -34,6 +34,7 @@ def _forgotten() -> str:
 
 def texts(settings: QSettings, key: str) -> list[str]:
     """Return a list of texts that was kept; what is none is left out, whatever the file has come to hold."""
+    settings.sync()  # another program of ours may have added to it, and what is written next replaces the list
     value: Any = settings.value(key, [])
     # an INI file gives a list of one back as text
     found = [value] if isinstance(value, str) else value if isinstance(value, Iterable) else []

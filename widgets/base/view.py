@@ -9,8 +9,8 @@ from typing import Any
 
 from numpy.typing import NDArray
 from PySide6.QtCore import QPoint, Signal
-from PySide6.QtGui import QImage
-from PySide6.QtWidgets import QWidget
+from PySide6.QtGui import QImage, QPixmap
+from PySide6.QtWidgets import QAbstractScrollArea, QWidget
 
 from explorer.square.frame import Frame, Moved, OrbitCurve, Outline, Square
 from explorer.state.catalogue import Catalogue
@@ -123,6 +123,16 @@ class View(QWidget):
     def caption(self) -> str:
         """Return one line that says what is shown with which parameters, for exported figures."""
         return ""
+
+    def snapshot(self) -> QPixmap:
+        """Return what the view shows, on the screen or not.
+
+        Qt counts parts that moved as painted again by this, and would leave their old places on the screen.
+        """
+        taken = self.grab()
+        for area in (self, *self.findChildren(QAbstractScrollArea)):
+            (area.viewport() if isinstance(area, QAbstractScrollArea) else area).update()
+        return taken
 
     def apply_theme(self) -> None:
         """Take the colours of `widgets.base.look.theme.current()`; called at start and when light/dark changes."""

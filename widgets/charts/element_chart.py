@@ -297,6 +297,8 @@ class CurveChart(ElementChart):
                 parts.append((f"{trace.instead} has no curve of its own", t.muted, False))
             if trace.curve.done < len(trace.curve.values):
                 parts.append((f"{trace.curve.done} of {len(trace.curve.values)} computed", t.muted, False))
+        if not self.traces and self.course.param is not None:
+            parts.append(("the curve is computed while nothing else is asked for", t.muted, False))
         self.header.write(parts)
 
     def read(self, at: QPointF) -> str:

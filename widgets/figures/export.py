@@ -124,7 +124,7 @@ class _Figure:
         self.font.setFeature(QFont.Tag("liga"), 0)  # text copied from a PDF says "float", not "ﬂoat"
         size, height = view.size(), 0
         if self.caption:
-            room = QRect(0, 0, size.width() - 2 * MARGIN, 10_000)
+            room = QRect(0, 0, self._line(size), 10_000)
             height = QFontMetrics(self.font).boundingRect(room, Qt.TextFlag.TextWordWrap, self.caption).height()
             height += MARGIN + 4
         self.size = QSize(size.width(), size.height() + height)
@@ -132,6 +132,11 @@ class _Figure:
         self.scale = 1.0 if style.width is None else style.width / natural
         self.width = style.width
         self.points = view.fontInfo().pointSizeF() * self.scale
+
+    @staticmethod
+    def _line(size: QSize) -> int:
+        """Return the longest line of the caption: programs that set an SVG a little wider cut nothing off."""
+        return round(size.width() * 0.97) - 2 * MARGIN
 
     @property
     def sharp(self) -> float:
@@ -150,7 +155,7 @@ class _Figure:
             painter.setFont(self.font)
             painter.setPen(QColor(t.muted))
             top = self.view.height() + 4
-            rect = QRectF(MARGIN, top, self.size.width() - 2 * MARGIN, self.size.height() - top)
+            rect = QRectF(MARGIN, top, self._line(self.size), self.size.height() - top)
             painter.drawText(rect, Qt.TextFlag.TextWordWrap, self.caption)
 
     def png(self) -> bytes:

@@ -25,12 +25,13 @@ from widgets.base.controls.dialog import Dialog
 from widgets.base.look import theme
 from widgets.base.view import View
 from widgets.figures.export import FIGURES, Drawn, drawn
-from widgets.figures.numbers import NUMBERS, expected_bytes, numbers_of
+from widgets.figures.numbers import NUMBERS, Numbers, expected_bytes, numbers_of
 from widgets.figures.style import WIDTHS, Style
 
 SIZE = (900, 560)
 SIDE = 270
 PREVIEW = 560  # pixels
+MOST = 20  # arrays whose names are told
 KEPT = "figure"  # the setting
 FORMATS = {
     "PNG picture": ".png", "SVG drawing": ".svg", "PDF page": ".pdf", "Table (CSV)": ".csv",
@@ -65,10 +66,10 @@ class FigurePage(Dialog):
         self.points.setSingleStep(0.5)
         self.points.setValue(style.points)
         self.whole = _box("Nothing shortened", style.whole, "Text gets smaller until all of it fits")
-        self.light = _box("Light", style.light, "For paper, whatever the window is")
+        self.light = _box("Light colours", style.light, "For paper, whatever the window is")
         self.caption = _box("Caption below", style.caption, "One line that says what is shown")
         self.badges = _box("Verdict and hints", style.badges, "The badge of the stage and the verdict of charts")
-        self.picture = QLabel(alignment=Qt.AlignmentFlag.AlignCenter)
+        self.picture = QLabel(alignment=Qt.AlignmentFlag.AlignCenter, textFormat=Qt.TextFormat.PlainText)
         self.picture.setAccessibleName("Preview")
         self.told = QLabel(wordWrap=True, textFormat=Qt.TextFormat.PlainText)
         self.told.setAccessibleName("What will be written")
@@ -152,13 +153,14 @@ class FigurePage(Dialog):
         """Draw the figure as it will be, or say how large the numbers are."""
         self.go.setEnabled(True)
         if self.ending in NUMBERS:
+            self.picture.clear()
             try:
-                size = expected_bytes(numbers_of(self.view), self.ending)
-                self.told.setText(f"About {size_words(size)}.")
+                numbers = numbers_of(self.view)
+                self.told.setText(f"About {size_words(expected_bytes(numbers, self.ending))}.")
+                self.picture.setText(_contents(numbers))
             except Exception as error:  # whatever a view cannot give, the page says it
                 self.told.setText(str(error))
                 self.go.setEnabled(False)
-            self.picture.clear()
             return
         style = self.style_chosen
         look = "light" if style.light else theme.current().name
@@ -189,6 +191,13 @@ class FigurePage(Dialog):
             many = "1 text is" if made.shortened == 1 else f"{made.shortened} texts are"
             said.append(f"{many} shortened: choose a wider column or smaller text.")
         self.told.setText(" ".join(said))
+
+
+def _contents(numbers: Numbers) -> str:
+    """Return the names of arrays with their sizes, a line each."""
+    lines = [f"{name}:  {' × '.join(map(str, array.shape)) or 'one number'}" for name, array in numbers.items()]
+    more = [f"and {len(lines) - MOST} more"] if len(lines) > MOST else []
+    return "\n".join(lines[:MOST] + more)
 
 
 def size_words(size: int) -> str:

@@ -8,11 +8,12 @@ nested picture that clips it; strokes are written in pixels.
 from __future__ import annotations
 
 import base64
+import html
 import re
 from collections.abc import Callable, Iterator
 
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QPoint, QRect, QSize, Qt
-from PySide6.QtGui import QImage, QImageWriter, QPainter, QRegion
+from PySide6.QtGui import QFont, QFontMetricsF, QImage, QImageWriter, QPainter, QRegion
 from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtWidgets import QWidget
 
@@ -23,6 +24,9 @@ _GROUP = re.compile(
 )
 _POINT = re.compile(rf"({_NUMBER}),({_NUMBER})")
 _SHARP = re.compile(r'(<image [^>]*?image-rendering="optimizeSpeed" xlink:href="data:image/png;base64,)([^"]+)"')
+_TEXT = re.compile(r'(<text [^>]*?)x="([^"]+)"([^>]*)>([^<]*)</text>\s*')
+_RUNS = re.compile(r"(?:<text [^>]*>[^<]*</text>\s*){2,}")
+_MEASURED = 64  # pixels: a size at which letters are not fitted to whole pixels
 _MOST = 2**22  # pixels of an enlarged picture
 _STILL = 'vector-effect="non-scaling-stroke"'
 
@@ -95,7 +99,33 @@ def _painted(size: QSize, dots: int, paint: Callable[[QPainter], None]) -> str:
     painter.end()
     text = bytes(buffer.data().data()).decode()
     body = text[text.index(">", text.index("<svg ")) + 1 : text.rindex("</svg>")]
-    return _GROUP.sub(_in_pixels, re.sub(r"<(title|desc)>[^<]*</\1>\s*", "", body))
+    return _GROUP.sub(_in_pixels, _RUNS.sub(_joined, re.sub(r"<(title|desc)>[^<]*</\1>\s*", "", body)))
+
+
+def _joined(found: re.Match[str]) -> str:
+    """Write the parts of one line of text, which Qt cuts where its alphabet changes, as one text.
+
+    Each has the place that it has in Qt; in a program that sets letters a little wider it would cover the one before.
+    """
+    texts = [match.groups() for match in _TEXT.finditer(found[0])]
+    lines: list[list[str]] = []
+    start = at = 0.0  # of the line, and where it goes on in Qt's metrics
+    for before, x, after, text in texts:
+        size = re.search(r'font-size="([\d.]+)"', after)
+        font = QFont([name.strip() for name in (re.findall(r'font-family="([^"]*)"', after) or [""])[0].split(",")])
+        font.setPixelSize(_MEASURED)
+        font.setBold('font-weight="7' in after)
+        scale = float(size[1]) / _MEASURED if size else 0.0
+        wide = QFontMetricsF(font).horizontalAdvance(html.unescape(text)) * scale
+        same = bool(lines) and lines[-1][0] == before and lines[-1][2] == after
+        # a long line differs by more: on the screen each letter is fitted to the pixels
+        if same and abs(float(x) - at) < _MEASURED * scale * 0.3 + 0.03 * (at - start):
+            lines[-1][3] += text
+        else:
+            start = float(x)
+            lines.append([before, x, after, text])
+        at = float(x) + wide
+    return "".join(f'{before}x="{x}"{after}>{text}</text>\n' for before, x, after, text in lines)
 
 
 def _in_pixels(found: re.Match[str]) -> str:

@@ -18,8 +18,8 @@ FREE = Qt.KeyboardModifier.AltModifier | Qt.KeyboardModifier.ControlModifier
 
 
 def wrap(angle: float) -> float:
-    """Return the same angle in [-180, 180)."""
-    return (angle + 180.0) % 360.0 - 180.0
+    """Return the same angle in (-180, 180]."""
+    return 180.0 - (180.0 - angle) % 360.0
 
 
 def snap(angle: float, modifiers: Qt.KeyboardModifier) -> float:
@@ -86,8 +86,7 @@ class Ring(QGraphicsObject):
             self.update()
 
     def text(self) -> str:
-        shown = 180.0 if self.angle == -180.0 else self.angle
-        return f"{shown:.1f}".removesuffix(".0").replace("-", "−") + "°"
+        return f"{self.angle:.1f}".removesuffix(".0").replace("-", "−") + "°"
 
     def handle(self) -> QRectF:
         """Return the box of the handle, on the item."""

@@ -291,13 +291,16 @@ class InspectorView(StateView):
         self.buttons["inverse"].setEnabled(bool(state.steps))
 
     def _show_sections(self, state: State) -> None:
-        """Show the transforms of what the model lives on, all of them while that is not known."""
+        """Show the transforms of what the model lives on; while that is not known, those in use."""
         models = self.catalogue.models if self.catalogue else ()
         domain = next((m.domain for m in models if m.name == state.model), "")
         if self.catalogue and not domain and self.frame is not None and self.frame.state.model == state.model:
             domain = self.frame.squares[0].domain if self.frame.squares else ""  # a model from a file
+        named = {step.name for step in state.steps}
         for name, transform in transforms().items():
-            section, shown = self.sections[name], not domain or domain in transform.domains
+            section = self.sections[name]
+            # of a network that has not answered yet only what the person has named
+            shown = domain in transform.domains if domain else not self.told or name in named
             if shown == section.isHidden():
                 section.setVisible(shown)
                 self._show_values(name, state)

@@ -41,7 +41,7 @@ class Stage(View):
         self._hover: tuple[int, str, Place] | None = None
         self.hands = Hands(self.wished.emit)  # those of the space that the frame is about
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setMinimumSize(360, 280)
+        self.setMinimumSize(360, 220)  # bars above it must not push the panels below off the screen
         self.canvas = Canvas(self)
         self._scene = self.canvas.scene()
         self.canvas.turned.connect(self._dilate)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from PySide6.QtCore import QByteArray, QEvent, QSettings, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QByteArray, QEvent, QPoint, QSettings, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QCloseEvent,
     QDragEnterEvent,
@@ -131,12 +131,26 @@ class MainWindow(Shell):
         if not (isinstance(geometry, QByteArray) and self.restoreGeometry(geometry)):
             screen = QGuiApplication.primaryScreen()
             self.resize(SIZE.boundedTo(screen.availableSize()) if screen is not None else SIZE)
+        self.on_screen.connect(lambda: QTimer.singleShot(0, self, self.fit_screen))
         self.docks.reset()
         layout = self.settings.value("layout")
         if isinstance(layout, QByteArray):
             self.docks.restore(bytes(layout.data()))
         if told := trouble(self.settings):
             self.on_screen.connect(lambda: self.say("warning", told))
+
+    def fit_screen(self) -> None:
+        """Keep the whole window on the screen: what is put round it was not known when it was made."""
+        if (screen := self.screen()) is None or self.isMaximized() or self.isFullScreen():
+            return
+        frame, room = self.frameGeometry(), screen.availableGeometry()
+        if room.contains(frame):
+            return
+        around = frame.size() - self.size()
+        size = self.size().boundedTo(room.size() - around)
+        self.resize(size)
+        corner = room.bottomRight() - QPoint(size.width() + around.width() - 1, size.height() + around.height() - 1)
+        self.move(max(room.left(), min(frame.left(), corner.x())), max(room.top(), min(frame.top(), corner.y())))
 
     def begin_moved(self) -> None:
         """Begin with an element that shows something, where the program was started without one."""
@@ -250,7 +264,7 @@ class MainWindow(Shell):
 
     def open_palette(self) -> None:
         self.layer_menu.refill(self.menus.menus["Layer"])
-        self.palette_box.open(list(actions_of(list(self.menus.menus.values()))))
+        self.palette_box.open(lambda: actions_of(list(self.menus.menus.values())))
 
     def show_keys(self) -> None:
         every = actions_of(list(self.menus.menus.values()), usable=False)

@@ -253,8 +253,8 @@ def _window(args: argparse.Namespace, doors: Doors) -> int:
         if args.saliency:
             parse_saliency(args.saliency)
         state = _state(args, doors, **more, truncate=args.truncate, saliency=args.saliency)
-    width, x, height = args.size.partition("x")
-    if not (x and width.isdigit() and height.isdigit() and 200 <= int(width) <= 8192 and 200 <= int(height) <= 8192):
+    sides = args.size.split("x") if args.size else ()
+    if args.size and not (len(sides) == 2 and all(side.isdigit() and 200 <= int(side) <= 8192 for side in sides)):
         raise BadInput(f"--size {args.size!r} is not WIDTHxHEIGHT in pixels")
     for name in filter(None, (args.model, *args.compare.split(","))):
         _believable(name, args, doors)

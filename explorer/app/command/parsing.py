@@ -78,7 +78,7 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("--session", metavar="FILE", default="")
     top.add_argument("--view", metavar="V", default="", help="the panel in front: stage, errors, latent (list views)")
     top.add_argument("--screenshot", metavar="PNG", default="", help="save a picture of the window and quit")
-    top.add_argument("--size", metavar="WxH", default="1280x800")
+    top.add_argument("--size", metavar="WxH", default="", help="of the window in pixels (default: 1280x800)")
     top.add_argument("--theme", choices=("system", "light", "dark"), default=None)
     verbs = top.add_subparsers(dest="verb", parser_class=_Parser)
 

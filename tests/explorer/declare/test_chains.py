@@ -182,7 +182,7 @@ def test_each_transform_declares_itself_well(name: str) -> None:
 
 def test_a_parameter_clamps_rounds_and_wraps() -> None:
     angle, axis = transforms()["rotate"].params[0], transforms()["reflect"].params[0]
-    assert [angle.clamp(v) for v in (190.0, -190.0, 180.0, 540.5)] == [-170.0, 170.0, -180.0, -179.5]
+    assert [angle.clamp(v) for v in (190.0, -190.0, 180.0, -180.0, 540.5)] == [-170.0, 170.0, 180.0, 180.0, -179.5]
     assert [axis.clamp(v) for v in (-3.0, 1.4, 99.0)] == [0.0, 1.0, 3.0]
     assert Param("n", "N", 1, 0, 9, whole=True).clamp(2.6) == 3.0
     with pytest.raises(ValueError, match="whole number"):

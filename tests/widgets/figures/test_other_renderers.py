@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import re
 import shutil
 import subprocess
 import xml.etree.ElementTree as ElementTree
@@ -11,6 +13,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from PIL import Image
+from PySide6.QtCore import QSize
+from PySide6.QtGui import QPainter
+from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 import widgets
@@ -20,6 +25,8 @@ from tests.widgets.parts.driving.view_driving import opened
 from tests.widgets.parts.frames.sample_frames import make_frame
 from widgets.figures.export import export_view
 from widgets.figures.style import Style
+from widgets.figures.svg import composed
+from widgets.views.layer_tree.layers import LayersView
 
 SPECS = scan(widgets, "VIEW", "views")
 CELL = 8  # pixels of a PNG along a side: letters of another font still fill about the same cells
@@ -89,3 +96,26 @@ def test_a_figure_of_a_graph_says_nothing_of_the_mouse(qtbot: QtBot, tmp_path: P
     export_view(view, tmp_path / "graph.svg")
     words = words_in(tmp_path / "graph.svg")
     assert "nodes" in words and not any(word in words for word in ("Click", "Drag", "Wheel")), words
+
+
+def test_a_line_in_two_alphabets_is_one_text_and_two_labels_are_two(qapp: QApplication) -> None:
+    """Qt writes a text for each alphabet; set a little wider elsewhere, one would cover the end of the one before."""
+    whole = "Histograms of the gates over all steps, filled: F(x), line: F(ρ(g)x); forgetting time 1/γ with γ < 1"
+
+    def paint(painter: QPainter) -> None:
+        painter.drawText(10, 20, whole)
+        painter.drawText(10, 40, "ρ")
+        painter.drawText(60, 40, "x")
+
+    page = QWidget()
+    texts = re.findall(r"<text[^>]*>([^<]*)</text>", composed(page, QSize(900, 60), paint, "", ""))
+    assert [html.unescape(text) for text in texts] == [whole, "ρ", "x"]
+
+
+def test_the_search_above_the_layers_is_no_part_of_a_figure(qtbot: QtBot, tmp_path: Path) -> None:
+    view = opened(qtbot, LayersView(), 640, 500)
+    view.set_frame(make_frame())
+    export_view(view, tmp_path / "layers.svg")
+    drawn = (tmp_path / "layers.svg").read_text()
+    assert view.squares[0].layers[-1].name in drawn and "Name, type or field" not in drawn
+    assert view.bar.isVisible(), "and it is there again"

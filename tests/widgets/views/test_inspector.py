@@ -236,13 +236,14 @@ def test_transforms_of_another_domain_are_hidden(view):
 def test_a_model_from_a_file_shows_the_transforms_of_what_its_frame_lives_on(view):
     own = State(model="net.py:Net", steps=parse_chain("shift:3"))
     view.set_state(own)
-    assert not any(section.isHidden() for section in view.sections.values()), "not known yet"
+    shown = [name for name, section in view.sections.items() if not section.isHidden()]
+    assert shown == ["shift"], "not known yet: what the chain holds"
     frame = time_frame(shift_part(), steps=own.steps)
     view.show_frame(replace(frame, state=own))
     for name, section in view.sections.items():
         assert section.isHidden() == ("sequence" not in transforms()[name].domains), name
     view.set_state(State(model="other.py:Net"))
-    assert not any(section.isHidden() for section in view.sections.values()), "another model may live elsewhere"
+    assert all(section.isHidden() for section in view.sections.values()), "another model may live elsewhere"
 
 
 def on_karate(view):

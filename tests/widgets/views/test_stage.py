@@ -90,7 +90,7 @@ class Stand:
         (30.0, -29.0, PLAIN, 0.0),
         (0.0, 52.0, SHIFT, 45.0),
         (10.0, 0.0, SHIFT, 15.0),
-        (0.0, 178.9, PLAIN, -180.0),
+        (0.0, 178.9, PLAIN, 180.0),
         (170.0, 30.0, PLAIN, -160.0),  # across the seam
     ],
 )
@@ -160,7 +160,7 @@ def test_the_ring_turns_with_the_picture_when_a_mirror_acts_after_it(qtbot: QtBo
 @pytest.mark.parametrize(
     ("angle", "keys", "expected"),
     [
-        *[(91.9, PLAIN, 90.0), (92.4, PLAIN, 92.0), (-179.0, PLAIN, -180.0), (540.0, PLAIN, -180.0)],
+        *[(91.9, PLAIN, 90.0), (92.4, PLAIN, 92.0), (-179.0, PLAIN, 180.0), (540.0, PLAIN, 180.0)],
         *[(7.0, SHIFT, 0.0), (8.0, SHIFT, 15.0), (91.26, ALT, 91.3), (91.26, CTRL, 91.3)],
     ],
 )

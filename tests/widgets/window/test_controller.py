@@ -255,7 +255,7 @@ def test_steps_are_added_to(bench: Bench) -> None:
     bench.c.add_to("rotate", 90.0)
     bench.c.add_to("rotate", 90.0)
     bench.c.add_to("translate", 0.0, -1.0)
-    assert chain_text(bench.c.state.steps) == "rotate:-180+translate:0,-1"
+    assert chain_text(bench.c.state.steps) == "rotate:180+translate:0,-1"
 
 
 # ---- answers

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QFontMetricsF
-from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QWidget
+from PySide6.QtGui import QFont, QFontMetricsF, QResizeEvent
+from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QSizePolicy, QWidget
 
 from explorer.square.frame import Frame, LayerInfo, Measure, Square
 from widgets.base.look import theme
@@ -26,6 +26,9 @@ ROWS = (
 )  # fmt: skip
 
 
+MARGIN = BETWEEN = 10  # pixels
+
+
 class MeasureTable(QFrame):
     """Labels that are made once; a frame only changes their text."""
 
@@ -33,12 +36,12 @@ class MeasureTable(QFrame):
         super().__init__(parent)
         self._frame: Frame | None = None
         grid = QGridLayout(self)
-        grid.setContentsMargins(10, 6, 10, 8)
-        grid.setHorizontalSpacing(10)
+        grid.setContentsMargins(MARGIN, 6, MARGIN, 8)
+        grid.setHorizontalSpacing(BETWEEN)
         grid.setVerticalSpacing(1)
         grid.setColumnStretch(0, 1)
         self.title = QLabel(self)
-        self.title.setMinimumWidth(40)
+        self.title.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         grid.addWidget(self.title, 0, 0)
         self.heads = [QLabel(self), QLabel(self)]
         self.names: list[TermLabel] = []
@@ -63,9 +66,7 @@ class MeasureTable(QFrame):
     def show_frame(self, frame: Frame | None) -> None:
         self._frame = frame
         squares = frame.squares if frame is not None else ()
-        name = squares[0].layer.name if squares else ""
-        self.title.setText(shortened(QFontMetricsF(self.title.font()), name or "no layer", 110))
-        self.title.setToolTip(name)
+        self.title.setToolTip(squares[0].layer.name if squares else "")
         for k, head in enumerate(self.heads):
             square = squares[k] if k < len(squares) else None
             measure = square.measures.get(square.layer.name) if square is not None else None
@@ -82,6 +83,20 @@ class MeasureTable(QFrame):
         self.field.setText(_field(squares[0].layer) if squares else "")
         self.field.setVisible(bool(self.field.text()))
         self._colour()
+        self._write_title()
+
+    def _write_title(self) -> None:
+        """Name the layer, as much of it as fits beside the verdicts."""
+        name = self.title.toolTip() or "no layer"
+        heads = sum(head.sizeHint().width() + BETWEEN for head in self.heads if not head.isHidden())
+        room = max(40, self.width() - 2 * MARGIN - heads)
+        font = QFont(self.title.font())
+        font.setBold(True)  # as the style sheet has it
+        self.title.setText(shortened(QFontMetricsF(font), name, room - 2))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._write_title()
 
     def _colour(self) -> None:
         t = theme.current()

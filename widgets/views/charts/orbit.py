@@ -22,6 +22,8 @@ from widgets.charts.adaptive import Adaptive
 from widgets.charts.axis.scales import scale_for
 from widgets.charts.element_chart import CurveChart, HeatChart, Trace
 
+LONGEST = 20  # characters of a transform's title that are seen
+
 
 class OrbitView(View):
     """Curves of the error over a one-parameter family; the line is the current element and can be dragged."""
@@ -45,6 +47,8 @@ class OrbitView(View):
         fit = [t for t in transforms().values() if t.orbit is not None and (not domain or domain in t.domains)]
         if [t.name for t in fit] == [self.combo.itemData(k) for k in range(self.combo.count())]:
             return
+        # a title that is cut says too little; beside the chart there is room for one of this length
+        self.combo.setMinimumContentsLength(min(max((len(t.title) for t in fit), default=9), LONGEST))
         with QSignalBlocker(self.combo):
             self.combo.clear()
             for transform in fit:
@@ -52,10 +56,9 @@ class OrbitView(View):
                 self.combo.setItemData(self.combo.count() - 1, transform.summary, Qt.ItemDataRole.ToolTipRole)
 
     def _build(self) -> None:
-        self._offer("")
         self.combo.setToolTip("The transform whose parameter the curve runs over")
         self.combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        self.combo.setMinimumContentsLength(9)
+        self._offer("")
         self.combo.activated.connect(lambda i: self._wish_orbit(self.combo.itemData(i)))
         self.play.setCheckable(True)
         self.play.setText("▶  Play")

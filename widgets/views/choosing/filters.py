@@ -37,7 +37,9 @@ class Favourites:
         return name in self.names
 
     def toggle(self, name: str) -> None:
-        self.names = [n for n in self.names if n != name] if name in self.names else [*self.names, name]
+        liked = name not in self.names
+        kept = [n for n in texts(self._settings, FAVOURITES) if n != name]  # another program may have added some
+        self.names = [*kept, name] if liked else kept
         self._settings.setValue(FAVOURITES, self.names)
 
 

@@ -109,6 +109,7 @@ class GalleryView(StateView):
         self.models.compared.connect(self._compare)
         self.models.starred.connect(self._star)
         self.filters.changed.connect(self._search)
+        self.filters.changed.connect(self.models.bring_into_sight)
         self.models.customContextMenuRequested.connect(self._show_menu)
         self.data.chosen.connect(lambda name: self.wished.emit(Wish(changes={"sample": name})))
         for cards in (self.models, self.data):

@@ -85,6 +85,7 @@ class LayersView(FrameView[Square]):
         self.tree.entered.connect(self._entered)
         self.tree.viewport().installEventFilter(self)
         self.tree.setAccessibleName("Layers")
+        self.bar.setProperty("chrome", True)  # left out of exported figures
         self.bar.changed.connect(self._filtered)
         self.bar.columns_changed.connect(lambda: self._share_width(self.tree.viewport().width()))
         self.empty = QLabel(self.NOTHING, self)
@@ -349,7 +350,7 @@ class LayersView(FrameView[Square]):
         """Return the size at which every row and column is seen, for exported figures."""
         rows = len(self.model.nodes) + len(self.model.top.children)
         height = max(20, self.tree.sizeHintForRow(0)) * (rows + 1) + self.tree.header().height() + 8
-        return QSize(max(self.width(), 640), min(16_000, max(80, height + self.bar.sizeHint().height())))
+        return QSize(max(self.width(), 640), min(16_000, max(80, height)))
 
     def numbers(self) -> dict[str, NDArray[Any]]:
         return numbers_of(self.squares)

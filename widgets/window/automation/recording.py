@@ -80,7 +80,7 @@ class Recorder(QObject):
             self._end()
             return
         self._view.catch_up()
-        picture = self._view.grab().toImage()
+        picture = self._view.snapshot().toImage()
         if self._pictures:
             # a message that comes or goes above the stage changes its height; all pictures have one size
             height, width, _ = self._pictures[0].shape

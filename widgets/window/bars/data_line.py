@@ -79,5 +79,5 @@ class DataLine(QFrame):
 
 
 def _line(title: str, notes: Sequence[str], shown: int) -> str:
-    more = f"  and {len(notes) - shown} more" if shown < len(notes) else ""
+    more = f" and {len(notes) - shown} more" if shown < len(notes) else ""
     return f"{title}: {' · '.join(notes[:shown])}{more}"

@@ -99,7 +99,10 @@ class Menus(QObject):
 
     def _fill_file(self, menu: QMenu) -> None:
         files = self._files
-        self.add(menu, "open", "&Open data…", files.open_data, "Ctrl+O", "open", tip="Open an image or a field")
+        self.add(
+            menu, "open", "&Open data…", files.open_data, "Ctrl+O", "open",
+            tip="Open a file of your own; a line above the stage says how it was read",
+        )  # fmt: skip
         self.add(
             menu, "open_model", "Open &model…", files.open_model, "Ctrl+Shift+M",
             tip="Look at a model file without running it, then open it: .py, .safetensors, .pt, .pt2, .onnx",
@@ -131,12 +134,18 @@ class Menus(QObject):
             menu, "export_view", "E&xport view…", files.export_view, "Ctrl+E", "export",
             tip="Save the view with the focus, or the stage, as a picture or as numbers",
         )  # fmt: skip
-        self.add(menu, "export_captures", "Export ca&ptures…", files.export_captures, "Ctrl+Shift+E")
-        self.add(menu, "export_data", "Export &data…", files.export_data)
-        self.add(menu, "export_orbit", "Export orbit as &GIF/MP4…", files.export_orbit)
+        self.add(
+            menu, "export_captures", "Export ca&ptures…", files.export_captures, "Ctrl+Shift+E",
+            tip="Save the values of every layer, of x and of the moved x, as safetensors",
+        )  # fmt: skip
+        self.add(menu, "export_data", "Export &data…", files.export_data, tip="Save the data at hand in another format")
+        self.add(
+            menu, "export_orbit", "Export orbit as &GIF/MP4…", files.export_orbit,
+            tip="Make an animation, a film of the view while the element runs along its orbit",
+        )  # fmt: skip
         self.add(
             menu, "export_turntable", "Export &turntable as GIF/MP4…", files.export_turntable,
-            tip="Film one full turn of the mesh in the Surface view",
+            tip="Make an animation, a film of one full turn of the mesh in the Surface view",
         )  # fmt: skip
         menu.addSeparator()
         quit_action = self.add(menu, "quit", "&Quit", self._ask("quit"), "Ctrl+Q")

@@ -2,31 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
+import shiboken6
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QAction, QColor, QFocusEvent, QKeyEvent, QKeySequence
-from PySide6.QtWidgets import QFrame, QLineEdit, QMenu, QTreeWidget, QTreeWidgetItem, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QLineEdit, QMenu, QTreeWidget, QTreeWidgetItem, QVBoxLayout, QWidget
 
 from widgets.base.look import theme
 
-WIDTH, ROWS, KEYS = 640, 12, 130
-SMALLEST = 150  # pixels of where an action is found, beside its name
+WIDTH, ROWS = 640, 12
+ROOM = 40  # pixels round the text of a column
+PLACE = 340  # pixels at most of the menus in which an action is found; the rest is in the tool tip
+# points for each letter of what is found here and there: the initials of words; of longer ones also whole pieces, fewer
+# are letters that happen to occur
+INITIALS, SHORT, PIECES = 0.59, 4, 0.8
+TOLD = -4.0  # points where only the sentence about an action has a word
 FILE, CHOICE = 6.0, 0.5  # what a name of a file, and one of several choices, lies behind an action
-PATH = Qt.ItemDataRole.UserRole + 1
 
 
-def score(query: str, text: str) -> float | None:
+def score(query: str, text: str, tip: str = "") -> float | None:
     """Return how well `query` fits `text`, or None when its letters do not occur there in this order.
 
-    Every word of the query must be found. Letters in a row count, and so does the start of a word: "ro 9"
-    finds "Transform › Rotate by 90°" before "Turn round".
+    Every word of the query must be found; those of the `tip`, which says more, count least, and whole. Letters in a row
+    count, and so does the start of a word: "ro 9" finds "Transform › Rotate by 90°" before "Turn round".
     """
     total = 0.0
     for word in query.lower().split():
         found = _best(word, text.lower())
         if found is None:
-            return None
+            told = f"{text} {tip}".lower()
+            return TOLD - 0.01 * len(text) if all(one in told for one in query.lower().split()) else None
         total += found
     return total - 0.01 * len(text)
 
@@ -48,7 +54,7 @@ def _best(word: str, text: str) -> float | None:
         total += 1.0 if position == previous + 1 else 0.6 if fresh else 0.1
         previous = position
         position += 1
-    return total
+    return total if total >= (INITIALS if len(word) <= SHORT else PIECES) * len(word) else None
 
 
 def actions_of(menus: Sequence[QMenu], usable: bool = True) -> Iterator[tuple[str, QAction]]:
@@ -74,6 +80,10 @@ def _plain(text: str) -> str:
     return text.replace("&&", "\0").replace("&", "").replace("\0", "&").rstrip("…")
 
 
+def _keys(action: QAction) -> str:
+    return action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
+
+
 class Palette(QFrame):
     """A line to type in and the actions that fit, over the upper part of the window."""
 
@@ -84,6 +94,8 @@ class Palette(QFrame):
         self.setFrameShape(QFrame.Shape.StyledPanel)
         self.setAutoFillBackground(True)
         self._actions: list[tuple[str, QAction]] = []
+        self._listed: list[tuple[str, QAction]] = []  # the rows
+        self._collect: Callable[[], Iterable[tuple[str, QAction]]] = tuple
         self.line = _Line(self)
         self.line.setPlaceholderText("What do you want to do?")
         self.line.setAccessibleName("Command")
@@ -96,6 +108,8 @@ class Palette(QFrame):
         self.list.setUniformRowHeights(True)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.itemClicked.connect(lambda item: self._run(item))
+        self.nothing = QLabel(self.list.viewport(), textFormat=Qt.TextFormat.PlainText)
+        self.nothing.setContentsMargins(8, 8, 8, 8)
         self.list.header().setStretchLastSection(False)
         column = QVBoxLayout(self)
         column.setContentsMargins(8, 8, 8, 8)
@@ -103,9 +117,10 @@ class Palette(QFrame):
         column.addWidget(self.list)
         self.hide()
 
-    def open(self, actions: Sequence[tuple[str, QAction]]) -> None:
-        """Show the palette over these actions."""
-        self._actions = list(actions)
+    def open(self, collect: Callable[[], Iterable[tuple[str, QAction]]]) -> None:
+        """Show the palette over the actions that `collect` gives, which is asked again when menus were filled anew."""
+        self._collect = collect
+        self._actions = list(collect())
         t = theme.current()
         self.setStyleSheet(
             f"#palette {{ background: {t.panel}; border: 1px solid {t.line}; border-radius: 8px; }}"
@@ -114,12 +129,15 @@ class Palette(QFrame):
         )
         self.line.clear()
         self._filter("")
-        width = min(max(WIDTH, self._longest() + SMALLEST + KEYS + 60), self._window.width() - 32)
-        inside = width - 16 - self.list.verticalScrollBar().sizeHint().width()
-        names = min(self._longest() + 40, inside - KEYS - 60)
+        names, places, keys = self._longest()
+        outside = 20 + self.list.verticalScrollBar().sizeHint().width()
+        width = min(max(WIDTH, names + places + keys + outside), self._window.width() - 32)
+        inside = width - outside
+        # where it is found may be cut before its name is
+        names = min(names, inside - keys - 60)
         self.list.setColumnWidth(0, names)
-        self.list.setColumnWidth(1, inside - names - KEYS)
-        self.list.setColumnWidth(2, KEYS)
+        self.list.setColumnWidth(1, inside - names - keys)
+        self.list.setColumnWidth(2, keys)
         row = max(20, self.list.sizeHintForRow(0))
         self.list.setFixedHeight(row * ROWS + 4)
         self.setFixedWidth(width)
@@ -129,17 +147,18 @@ class Palette(QFrame):
         self.raise_()
         self.line.setFocus()
 
-    def _longest(self) -> int:
-        """Return the width of the longest name of an action; those of files may be cut."""
-        metrics = self.list.fontMetrics()
-        names = (path.rpartition(" › ")[2] for path, action in self._actions if not action.property("file"))
-        return max(map(metrics.horizontalAdvance, names), default=0)
+    def _longest(self) -> tuple[int, int, int]:
+        """Return the widths of the columns: names of actions (those of files may be cut), their menus, their keys."""
+        rows = [(*path.rpartition(" › ")[::2], _keys(one)) for path, one in self._actions if not one.property("file")]
+        long = [max(map(self.list.fontMetrics().horizontalAdvance, texts), default=0) for texts in zip(*rows)]
+        places, names, keys = long or (0, 0, 0)
+        return names + ROOM, min(places, PLACE) + ROOM // 2, keys + ROOM // 2
 
     def dismiss(self) -> None:
         """Close it, and give the keyboard back to the window."""
         if self.isVisible():
             self.hide()
-            self._actions = []
+            self._actions, self._listed, self._collect = [], [], tuple
             self.list.clear()
             self._window.setFocus()
 
@@ -150,8 +169,7 @@ class Palette(QFrame):
 
     def shown(self) -> list[str]:
         """Return the paths of what is in the list, the best first."""
-        items = (self.list.topLevelItem(i) for i in range(self.list.topLevelItemCount()))
-        return [item.data(0, PATH) for item in items if item is not None]
+        return [path for path, _ in self._listed]
 
     def move_by(self, rows: int) -> None:
         count = self.list.topLevelItemCount()
@@ -163,37 +181,56 @@ class Palette(QFrame):
     def _run(self, item: QTreeWidgetItem | None) -> None:
         if item is None:
             return
-        action = item.data(0, Qt.ItemDataRole.UserRole)
+        path, chosen = self._listed[self.list.indexOfTopLevelItem(item)]
+        found: QAction | None = chosen
+        if not shiboken6.isValid(chosen):
+            self._renew()
+            found = dict(self._actions).get(path)
         self.dismiss()
-        action.trigger()
+        if found is not None:
+            found.trigger()
+
+    def _renew(self) -> None:
+        """Collect the actions again if a menu was filled anew since, as when more models have been found."""
+        if not all(shiboken6.isValid(action) for _, action in self._actions):
+            self._actions = list(self._collect())
 
     def _filter(self, query: str) -> None:
+        self._renew()
         fits = []
         for i, (path, action) in enumerate(self._actions):
-            if (found := score(query, path)) is not None:
+            if (found := score(query, path, action.statusTip())) is not None:
                 behind = FILE if action.property("file") else CHOICE if action.isCheckable() else 0.0
                 # nothing typed yet: what one does comes first, in the order of the menus, then what one chooses
                 fits.append((found - behind if query.strip() else -behind, -i, path, action))
         self.list.clear()
+        self._listed.clear()
         muted = QColor(theme.current().muted)
         for _, _, path, action in sorted(fits, key=lambda f: (f[0], f[1]), reverse=True)[:100]:
-            keys = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
             where, _, name = path.rpartition(" › ")
-            item = QTreeWidgetItem([("✓ " if action.isChecked() else "") + name, where, keys])
+            item = QTreeWidgetItem([("✓ " if action.isChecked() else "") + name, where, _keys(action)])
             for column, told in enumerate((path, where)):
                 item.setToolTip(column, told)
-            item.setForeground(1, muted)
-            item.setForeground(2, muted)
+            for column in (1, 2):
+                item.setForeground(column, muted)
             item.setTextAlignment(2, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-            item.setData(0, Qt.ItemDataRole.UserRole, action)
-            item.setData(0, PATH, path)
+            self._listed.append((path, action))  # an item that held the action itself would outlive it
             self.list.addTopLevelItem(item)
+        self.nothing.setText("" if fits else f"Nothing here is called “{query.strip()}”.")
+        self.nothing.setStyleSheet(f"color: {theme.current().muted};")
+        self.nothing.adjustSize()
         self._select(0)
 
     def _select(self, row: int) -> None:
         item = self.list.topLevelItem(row)
-        if item is not None:
-            self.list.setCurrentItem(item)
+        if item is None:
+            return
+        # the whole chosen row has the colour of what is chosen: grey could not be read on it
+        for one, colour in ((self.list.currentItem(), theme.current().muted), (item, None)):
+            for column in (1, 2):
+                if one is not None:
+                    one.setData(column, Qt.ItemDataRole.ForegroundRole, QColor(colour) if colour else None)
+        self.list.setCurrentItem(item)
 
 
 class _Line(QLineEdit):

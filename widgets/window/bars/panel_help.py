@@ -24,7 +24,7 @@ ALWAYS = ("ρ(g)", "ρ′(g)", "cumulative", "local", "floor", "chance")  # what
 def panel_dialog(parent: QWidget, spec: ViewSpec, view: View) -> QDialog:
     """Return a window about one panel."""
     page = Page()
-    picture = view.grab()
+    picture = view.snapshot()
     if not picture.isNull() and picture.width() > WIDE:
         picture = picture.scaledToWidth(WIDE, Qt.TransformationMode.SmoothTransformation)
     page.document().addResource(int(QTextDocument.ResourceType.ImageResource), QUrl("panel:now"), picture)

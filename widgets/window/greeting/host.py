@@ -102,8 +102,7 @@ class Greeting(QObject):
         return self.turning.state() == QVariantAnimation.State.Running
 
     def _turn_to(self, angle: float) -> None:
-        angle = (round(angle, 1) + 180.0) % 360.0 - 180.0
-        self._host.grant(Wish(step=(TURN, (angle,)), tag="greeting"))
+        self._host.grant(Wish(step=(TURN, (round(angle, 1),)), tag="greeting"))
 
     def _show_ordinary(self) -> None:
         self._host.set_model(ORDINARY)

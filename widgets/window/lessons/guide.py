@@ -20,7 +20,7 @@ from widgets.window.lessons.course import Course
 from widgets.window.lessons.panel import LessonPanel
 from widgets.window.lessons.pulse import Pulse
 from widgets.window.lessons.strip import LessonStrip
-from widgets.window.lessons.targets import bring, in_sight, place_of
+from widgets.window.lessons.targets import bring, in_sight, place_of, scroll_to
 from widgets.window.room.shell import Shell
 
 RIDDLE = "Which layer is to blame? The lesson has the answer, behind Reveal."
@@ -262,6 +262,7 @@ class Guide(QObject):
         if k >= len(self.walk.tasks) or not self._shell.isVisible():
             self.pulse.stop()
         else:
+            scroll_to(self._shell, self.walk.tasks[k])
             self.pulse.point_at(partial(place_of, self._shell, self.walk.tasks[k]))
 
     def apply_theme(self) -> None:

@@ -65,10 +65,19 @@ def bring(shell: Shell, task: Task) -> None:
     """Bring the view that a step means to the front, and in it the control."""
     name = view_of(task) or _front(shell)
     shell.show_view(name)
-    view = shell.panes.named(name)
-    if view is None:
-        return
-    for wanted in controls_of(task):
+    _scroll(shell.panes.named(name), task)
+
+
+def scroll_to(shell: Shell, task: Task) -> None:
+    """Scroll to the control that a step means, where its view is seen: half of it at the edge is easily overlooked."""
+    name = view_of(task) or _front(shell)
+    if name in in_sight(shell):
+        _scroll(shell.panes.named(name), task)
+
+
+def _scroll(view: QWidget | None, task: Task) -> None:
+    for wanted in controls_of(task) if view is not None else ():
+        assert view is not None
         for control in view.findChildren(ParamControl):
             if control.param.name == wanted and control.isVisibleTo(view):
                 for area in view.findChildren(QScrollArea):

@@ -118,6 +118,7 @@ class Imports(QObject):
 
     # what was chosen before -------------------------------------------------------------------------------
     def _all(self) -> dict[str, str]:
+        self._shell.settings.sync()  # another program may have kept something since
         try:
             found = json.loads(str(self._shell.settings.value(KEPT, "{}")))
         except (ValueError, RecursionError):

@@ -36,6 +36,7 @@ from widgets.window.lessons.withheld import without_verdicts
 from widgets.window.room.docks import Docks
 from widgets.window.room.finding import view_specs
 from widgets.window.room.panes import Panes
+from widgets.window.room.squeezed import Squeezed
 from widgets.window.room.staleness import Staleness
 from widgets.window.room.waiting import LoadingPage
 
@@ -63,6 +64,7 @@ class Shell(QMainWindow):
         self.setStatusBar(self.status)
         self._build_center()
         self.docks = Docks(self, self.panes.docked)
+        self.squeezed = Squeezed(self, self.center, lambda: [self.docks.docks[name] for name in self.docks.below()])
         self._domain = ""  # of what is shown
         self._session: tuple[object, str] = (None, "")  # the epoch and the file of the session that was opened last
         self._said_of: set[object] = set()  # epochs: the message above the stage is about one of them

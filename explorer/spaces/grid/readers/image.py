@@ -203,10 +203,15 @@ def pixels(image: Image) -> tuple[Floats, tuple[str, ...]]:
     elif mode not in ("RGB", "RGBX", "P"):
         notes = (f"{mode} converted to RGB without its colour profile",)
     if image.mode not in ("LA", "RGBA"):
-        return scaled(np.asarray(image.convert("RGB")).transpose(2, 0, 1))[0], notes
-    values = scaled(np.asarray(image).transpose(2, 0, 1))[0]
+        return scaled(_channels_first(np.asarray(image.convert("RGB"))))[0], notes
+    values = scaled(_channels_first(np.asarray(image)))[0]
     colour, blended = over_white(values[:-1], values[-1])
     return colour, notes + blended
+
+
+def _channels_first(raw: Pixels) -> Pixels:
+    """Return (height, width, channels) as (channels, height, width), moved as bytes: as floats that takes longer."""
+    return np.ascontiguousarray(raw.transpose(2, 0, 1))
 
 
 def _deep_png(data: bytes, image: Image) -> tuple[Floats, tuple[str, ...]]:

@@ -296,6 +296,7 @@ def test_help_is_no_mistake(run: Any) -> None:
         ("--bogus", ["--bogus"]),
         ("check fin", ["'fin'", "did you mean 'fine'"]),
         ("check zzzzz", ["'zzzzz'", "list models"]),
+        ("check dine-in", ["'dine-in'", "list models"]),
         ("check fine --group D5x", ["'D5x'"]),
         ("check fine --group rotations", ["'rotations'", "known are"]),
         ("check fine --data digit3", ["'digit3'", "did you mean 'digit-3'"]),

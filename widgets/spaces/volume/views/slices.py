@@ -40,7 +40,7 @@ class SlicesView(FrameView[tuple[Square, VolumePart]]):
         self.channel = QComboBox()
         self.channel.setAccessibleName("Channel")
         self.channel.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        self.channel.setMinimumContentsLength(16)
+        self.channel.setMinimumContentsLength(12)  # the window can be 1000 pixels wide
         self.channel.activated.connect(lambda k: self.wished.emit(Wish(changes={"channel": int(k)})))
         self.sliders = tuple(QSlider(Qt.Orientation.Horizontal) for _ in PLANES)
         self._numbers = tuple(QLabel() for _ in PLANES)
