@@ -55,7 +55,9 @@ def test_the_numbers_are_those_of_torch(
 
 
 @pytest.mark.parametrize(
-    ("function", "shape"), [(F.conv_transpose3d, (2, 4, 5, 6, 7)), (F.conv_transpose2d, (2, 4, 30, 33))], ids=str
+    ("function", "shape"),
+    [(F.conv_transpose3d, (2, 4, 5, 6, 7)), (F.conv_transpose2d, (2, 4, 30, 33))],
+    ids=["volumes", "pictures"],
 )
 @pytest.mark.parametrize("how", [(), (1,), (3,), (1, 0, 1, 2), (1, 1), (0, 0, 2)], ids=str)
 def test_transposed_ones_are_those_of_torch(function: Any, shape: tuple[int, ...], how: tuple[int, ...]) -> None:
