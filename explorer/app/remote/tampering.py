@@ -22,6 +22,7 @@ from types import CodeType, ModuleType
 from typing import Any
 
 from explorer.declare.states.model_name import code_of, named_as_shown
+from explorer.network.opening.files.importing import FromText
 
 MANY = 500  # open files, and threads, of a process that has left none of a network's behind
 _OURS = ("explorer.equivariance.", "explorer.square.")
@@ -79,7 +80,7 @@ class Untouched:
         # Python's own first: nothing else can be compared without them
         measures = (builtins, *ours, torch, torch.linalg, torch.Tensor, numpy, numpy.linalg)
         self._measures = [(holder, _callables(holder)) for holder in measures]
-        self._modules = dict(sys.modules)
+        self._modules = {name: module for name, module in sys.modules.items() if not _of_a_person(module)}
         self._around = _around()
 
     def changed(self) -> str:
@@ -109,6 +110,12 @@ class Untouched:
             if holder is builtins:
                 vars(builtins).update(functions)
         sys.modules.update(self._modules)
+
+
+def _of_a_person(module: object) -> bool:
+    """Say whether a module is a person's own file or folder, which is made anew whenever the file is read."""
+    spec = getattr(module, "__spec__", None)
+    return isinstance(getattr(spec, "loader", None), FromText) or (spec is not None and spec.origin is None)
 
 
 def _callables(holder: Any) -> dict[str, Any]:

@@ -396,7 +396,7 @@ def test_the_picture_of_the_filters_shows_turned_copies() -> None:
     network = build_d4()
     assert isinstance(network, GroupCNN)
     pictures = matrix(network)
-    lift, conv2 = pictures.values()
+    lift, conv2 = (picture.detach().numpy() for picture in pictures.values())
     theta = network.lift.weight.detach().double()
     for h in range(8):
         column = slice(6 * h, 6 * h + 5)

@@ -376,7 +376,7 @@ VIEW = ViewSpec(
     "center",
     0,
     "A mesh, its frames and a layer's features.",
-    domains=SurfaceView.DOMAINS,
+    domains=("mesh",),
     prepare=pyvista_import.begin,
 )
 

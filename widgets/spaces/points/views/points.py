@@ -225,7 +225,7 @@ VIEW = ViewSpec(
     "center",
     0,
     "Atoms, arrows and surfaces of a layer's values.",
-    domains=PointsView.DOMAINS,
+    domains=("points",),
     prepare=pyvista_import.begin,
 )
 

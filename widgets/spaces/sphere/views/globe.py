@@ -182,5 +182,5 @@ class GlobeView(RenderedView[tuple[Square, SpherePart]]):
 VIEW = ViewSpec(
     "globe", "Globe", GlobeView, "center", 0,
     "Functions on the sphere in space and as panoramas, and their spectra by degree, which stand still.",
-    domains=GlobeView.DOMAINS, prepare=pyvista_import.begin,
+    domains=("sphere",), prepare=pyvista_import.begin,
 )  # fmt: skip

@@ -197,6 +197,6 @@ class IsosurfaceView(RenderedView[tuple[Square, VolumePart]]):
 
 VIEW = ViewSpec(
     "isosurface", "Isosurface", IsosurfaceView, "center", 1,
-    "Where a volume and a layer's answer have a value, as surfaces in space.", domains=IsosurfaceView.DOMAINS,
+    "Where a volume and a layer's answer have a value, as surfaces in space.", domains=("volume",),
     prepare=pyvista_import.begin,
 )  # fmt: skip
