@@ -141,7 +141,8 @@ class MainWindow(Shell):
 
     def fit_screen(self) -> None:
         """Keep the whole window on the screen: what is put round it was not known when it was made."""
-        if (screen := self.screen()) is None or self.isMaximized() or self.isFullScreen():
+        unseen = QGuiApplication.platformName() in ("offscreen", "minimal")  # a picture is as large as one asks for
+        if (screen := self.screen()) is None or unseen or self.isMaximized() or self.isFullScreen():
             return
         frame, room = self.frameGeometry(), screen.availableGeometry()
         if room.contains(frame):

@@ -81,6 +81,10 @@ class Question:
         """Return the text of an answer as a person reads it, which `parse` reads too."""
         return text.replace("x", " × ") if self.sort == "sizes" else text
 
+    def read(self, shown: str) -> str:
+        """Return the text of an answer that a person has typed, or left as `shown` wrote it."""
+        return shown.replace("×", "x").replace(" ", "") if self.sort == "sizes" else shown
+
     def write(self, value: Any) -> str:
         """Return the text of a value."""
         match self.sort:

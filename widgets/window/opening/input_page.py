@@ -195,7 +195,8 @@ class InputPage(Dialog):
     def declared(self) -> Declared:
         """Return what is filled in."""
         kind = self.asked.kinds[self.kind.currentIndex()]
-        texts = [(row.question, self.editors[kind.name, row.question.name].text()) for row in kind.rows]
+        editors = [(row.question, self.editors[kind.name, row.question.name]) for row in kind.rows]
+        texts = [(question, question.read(editor.text())) for question, editor in editors]
         said = ((q.name, text) for q, text in texts if text != q.usual and (text or not q.optional))
         return Declared(kind.name, tuple(said))
 
