@@ -124,7 +124,7 @@ def did_you_mean(name: str, known: Iterable[str], otherwise: str = "", least: fl
 def _is_near(name: str, one: str) -> bool:
     """Return whether two names are alike, or share more than letters here and there: 'nope' is no 'gan-collapse'."""
     match = SequenceMatcher(None, one, name)
-    return match.ratio() >= ALIKE or match.find_longest_match().size >= max(3, min(len(name), len(one)) / 2)
+    return match.ratio() >= ALIKE or match.find_longest_match().size >= max(3, len(name) / 2)
 
 
 def known_names(name: str, known: Iterable[str], all_of_them: str) -> str:

@@ -76,11 +76,11 @@ class Untouched:
         of_torch = (nn.functional, torch.fft, nn.Module, nn.Conv2d, nn.Linear, json)
         self._functions = [(holder, _callables(holder)) for holder in of_torch]
         # networks may have functions of torch.nn of their own; errors are worked out with the others
-        ours = [m for name, m in sorted(sys.modules.items()) if f"{name}.".startswith(_OURS)]
+        ours = [m for name, m in sorted(dict(sys.modules).items()) if f"{name}.".startswith(_OURS)]
         # Python's own first: nothing else can be compared without them
         measures = (builtins, *ours, torch, torch.linalg, torch.Tensor, numpy, numpy.linalg)
         self._measures = [(holder, _callables(holder)) for holder in measures]
-        self._modules = {name: module for name, module in sys.modules.items() if not _of_a_person(module)}
+        self._modules = {name: module for name, module in dict(sys.modules).items() if not _of_a_person(module)}
         self._around = _around()
 
     def changed(self) -> str:

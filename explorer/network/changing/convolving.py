@@ -96,7 +96,9 @@ def _transposed(
 def _plain(axes: int, input: Tensor, weight: Tensor, bias: Tensor | None) -> bool:
     """Say whether these are numbers in double precision, with a batch, and not something that stands for some."""
     given = [input, weight, *(() if bias is None else (bias,))]
-    if not all(isinstance(t, Tensor) and t.dtype == torch.float64 and t.device.type == "cpu" for t in given):
+    if not all(
+        isinstance(t, Tensor) and t.dtype == torch.float64 and t.device.type == "cpu" and not t.is_nested for t in given
+    ):
         return False
     return input.ndim == weight.ndim == axes + 2 and input.shape[1] > 0 and len(input) > 0
 
