@@ -51,18 +51,19 @@ def _in_lines(head: str) -> bool:
 
 def _lines(path: Path) -> list[str]:
     """Return the table as lines of a CSV file."""
+    text = decoded(path)  # which says what is wrong with a folder
     try:
-        whole = json.loads(decoded(path).removeprefix("\ufeff"))
+        whole = json.loads(text.removeprefix("\ufeff"))
     except json.JSONDecodeError as error:
         raise Broken(f"the JSON is damaged in line {error.lineno}, column {error.colno}", "correct it") from None
     except (RecursionError, ValueError):  # nested too deeply; a number of thousands of digits
         raise Broken("it is no plain JSON", _FORM) from None
     keys, rows = _of_lists(whole) if isinstance(whole, dict) else _of_records(whole)
-    text = io.StringIO()
-    table = csv.writer(text, lineterminator="\n")
+    lines = io.StringIO()
+    table = csv.writer(lines, lineterminator="\n")
     table.writerow(keys)
     table.writerows([_cell(value) for value in row] for row in rows)
-    return text.getvalue().split("\n")
+    return lines.getvalue().split("\n")
 
 
 def _of_records(whole: Any) -> tuple[list[str], list[list[Any]]]:
