@@ -172,7 +172,6 @@ def test_one_step_is_told(tmp_path: Path) -> None:
         ("a.csv", "date,a\n2024-01-01,1\nsoon,2\n", "line 3, column 1 has 'soon' where a date must stand"),
         ("a.csv", "label,a\n0.5,1\n", "line 2, column 1 has 0.5 where a whole number (label) must stand"),
         ("a.csv", "batch,a\n0,1.5\n1,2\n0,3\n", "line 4 goes on with series 0"),
-        ("a.csv", "t,a,b\n0,1,\n1,2,\n", "channel 'b' has no number"),
         ("a.csv", "0.5\n1_000\n", "line 2, column 1 has '1_000'"),
         ("a.csv", b"a\n0.5\n\xe9\n", "line 3, column 1 has 'é' where a number must stand"),
         ("a.csv", b"a\n0.5\n\x81\n", "line 3, column 1 is not text in UTF-8 (byte 0x81)"),
