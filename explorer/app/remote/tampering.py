@@ -48,8 +48,9 @@ def measured_by_us(model: str) -> Iterator[None]:
     if code_of(model) is None:
         yield
         return
-    import explorer.equivariance.check
-    import explorer.square.evaluate  # noqa: F401 - what is there before the network cannot be replaced unseen
+    # what is there before the network cannot be replaced unseen
+    from explorer.equivariance import check  # noqa: F401
+    from explorer.square import evaluate  # noqa: F401
 
     before, network = Untouched(), named_as_shown(model)
     try:
