@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[2]
 placed = runpy.run_path(str(ROOT / "setup.py"))["placed"]
 
 
-@pytest.mark.parametrize("part", ["equiscope", "explorer", "models", "widgets", "resources"])
+@pytest.mark.parametrize("part", ["equiscope", "explorer", "models", "widgets"])
 def test_every_import_has_its_line(part: str) -> None:
     paths = sorted((ROOT / part).rglob("*.py"))
     assert paths
