@@ -80,5 +80,9 @@ def test_the_report_is_the_same(name: str) -> None:
             reports.append(check_equivariance(model, given, group))
     here, there = reports
     assert (here.verdict, here.guilty, here.warnings) == (there.verdict, there.guilty, there.warnings)
-    assert [row.cumulative for row in here.layers] == [row.cumulative for row in there.layers]
-    assert here.layers
+    assert here.layers and len(here.layers) == len(there.layers)
+    for one, other in zip(here.layers, there.layers):
+        # a processor's kernels may round by where in memory a tensor lies
+        assert (one.cumulative is None) == (other.cumulative is None)
+        if one.cumulative is not None:
+            assert other.cumulative == pytest.approx(one.cumulative, rel=1e-6, abs=1e-9)
