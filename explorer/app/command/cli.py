@@ -86,7 +86,8 @@ def _told_in_a_line(argv: Sequence[str], doors: Doors) -> int:
                     print(path)
                 return 0
             case _:
-                return _bench(args, doors)
+                with _made_on(args.device):
+                    return _bench(args, doors)
     except KeyboardInterrupt:
         raise
     except BrokenPipeError:
@@ -431,10 +432,7 @@ def _bench(args: argparse.Namespace, doors: Doors) -> int:
     failed = False
     for name in args.names or sorted(known):
         try:
-            with _made_on(args.device):
-                found = known[name]()
-        except BadInput:
-            raise
+            found = known[name]()
         except Exception as error:  # one that fails does not take the figures of the others along
             print(f"equiscope: benchmark {name}: {_told(error, '')}", file=sys.stderr, flush=True)
             failed = True

@@ -305,9 +305,8 @@ def _exchange(one: Tensor, other: Tensor) -> tuple[int, Tensor | None]:
         a, b = (v.movedim(axis, 0).flatten(1) for v in (one, other))
         if not 1 < len(a) <= WIDEST or not a.shape[1]:
             continue
-        ray = torch.randn(a.shape[1], generator=torch.Generator().manual_seed(0), device="cpu", dtype=torch.float64).to(
-            a
-        )
+        chance = torch.Generator().manual_seed(0)
+        ray = torch.randn(a.shape[1], generator=chance, device="cpu", dtype=torch.float64).to(a)
         came, went = (a @ ray).argsort(), (b @ ray).argsort()
         order = torch.empty_like(came)
         order[went] = came

@@ -17,10 +17,10 @@ from explorer.spaces.points.drawing.values import PointsPart
 from explorer.spaces.points.elements.isometry import rotation, turn_of
 from explorer.square.frame import Square
 from widgets.base.controls.row import ControlRow, compact, stacked
+from widgets.base.frame_view import FrameView
 from widgets.base.text.words import subject
 from widgets.base.view import ViewSpec, Wish
 from widgets.spaces.mesh.drawing import pyvista_import
-from widgets.spaces.mesh.drawing.rendered_view import RenderedView
 from widgets.spaces.points.canvas import PointsCanvas
 from widgets.spaces.points.looks import (
     NO_ARROWS,
@@ -39,10 +39,9 @@ SIDES = (("", "Square"), ("F(x)", "F(x)"), ("x,F(x)", "x and F(x)"), ("x,ρ(g)x"
 TURN = "rotation"
 
 
-class PointsView(RenderedView[tuple[Square, PointsPart]]):
+class PointsView(FrameView[tuple[Square, PointsPart]]):
     """Up to four panels with one eye. A click selects a point, Alt with a drag turns the points themselves."""
 
-    DOMAINS = ("points",)
     POINTS_AT, FOLLOWS = "particle", ("node",)
     NOTHING = "Choose a molecule or a cloud, and a network on points: they are drawn here."
     NONE = "This model does not live on points in space."

@@ -16,7 +16,7 @@ from explorer.spaces.points.elements.isometry import turn_of
 from explorer.spaces.sphere.drawing.values import ROWS, SpherePart
 from explorer.spaces.sphere.elements.turn import about
 from explorer.square.frame import Square
-from widgets.base.frame_view import Pages
+from widgets.base.frame_view import FrameView, Pages
 from widgets.base.text.words import figure, subject
 from widgets.base.view import ViewSpec, Wish
 from widgets.maps.linking import precise
@@ -25,7 +25,6 @@ from widgets.maps.mosaic import symmetric_scale
 from widgets.spaces.mesh.drawing import pyvista_import
 from widgets.spaces.mesh.drawing.canvas import MeshCanvas
 from widgets.spaces.mesh.drawing.look import MeshLook
-from widgets.spaces.mesh.drawing.rendered_view import RenderedView
 from widgets.spaces.points.charts.degree_chart import DegreeChart
 
 GLOBES = ("x", "ρ(g)x", "ρ′(g)F(x)", "F(ρ(g)x)")
@@ -52,10 +51,9 @@ def ball(rows: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     return points, faces
 
 
-class GlobeView(RenderedView[tuple[Square, SpherePart]]):
+class GlobeView(FrameView[tuple[Square, SpherePart]]):
     """Up to four globes with one eye above; panoramas and spectra below. Alt with a drag turns the function itself."""
 
-    DOMAINS = ("sphere",)
     MOST = 1
     NOTHING = "Choose a function on the sphere and a network for it: it is drawn here."
     NONE = "This model does not live on the sphere."

@@ -16,6 +16,7 @@ from explorer.spaces.points.elements.isometry import rotation, turn_of
 from explorer.spaces.volume.drawing.values import VolumePart
 from explorer.square.frame import Square
 from widgets.base.controls.row import ControlRow, stacked
+from widgets.base.frame_view import FrameView
 from widgets.base.text.words import figure, subject
 from widgets.base.view import ViewSpec, Wish
 from widgets.maps.linking import precise
@@ -23,7 +24,6 @@ from widgets.maps.mosaic import symmetric_scale
 from widgets.spaces.mesh.drawing import pyvista_import
 from widgets.spaces.mesh.drawing.canvas import SOON
 from widgets.spaces.mesh.drawing.look import MeshLook, blank
-from widgets.spaces.mesh.drawing.rendered_view import RenderedView
 from widgets.spaces.volume.canvas import SurfaceCanvas
 from widgets.spaces.volume.cursor import PLANES, Panel, panels
 
@@ -36,14 +36,13 @@ SNAP = 6.0  # degrees from a rotation of the cube, within which the volume goes 
 GREY, RED, BLUE = (176, 180, 188), (205, 92, 60), (70, 130, 190)
 
 
-class IsosurfaceView(RenderedView[tuple[Square, VolumePart]]):
+class IsosurfaceView(FrameView[tuple[Square, VolumePart]]):
     """Four panels with one eye: x and ρ(g)x in grey, what the layer answers in red above zero and blue below.
 
     Alt with a drag turns the volume itself, by any angle; let go near a rotation of the cube, it becomes that one,
     which resamples nothing and gives a verdict.
     """
 
-    DOMAINS = ("volume",)
     MOST, POINTS_AT = 1, "voxel"
     NOTHING = "Choose a volume and a network on volumes: their surfaces are drawn here."
     NONE = "This model does not live on volumes."
@@ -73,9 +72,6 @@ class IsosurfaceView(RenderedView[tuple[Square, VolumePart]]):
         self.refresh()
 
     # what comes in ----------------------------------------------------------------------------------------------
-    def soon(self) -> bool:
-        return self.isVisible()
-
     def parts(self) -> list[tuple[Square, VolumePart]]:
         return self.with_part(VolumePart)
 
