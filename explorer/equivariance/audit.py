@@ -186,17 +186,21 @@ class Audit:
         return any(row.guessed and row.seen for row in rows)
 
     def apart(self, element: Element) -> float | None:
-        """Return the relative error of the output under an element that is not judged, where it has an action."""
-        case, layer = self.cases[0], self.trace[self.trace.output]
+        """Return the relative error of the outputs under an element that is not judged, where all have an action."""
+        case, found = self.cases[0], 0.0
         element = element.on(case.inputs)
-        expected = measure.expected_after(element, layer, case.values[layer.name])
-        if expected is None or layer.field is None or not case.inputs.exact(element):
+        if not case.inputs.exact(element):
             return None
-        answer = self.run(case.inputs.moved(element))[0][layer.name]
-        if answer.shape != expected.shape or not element.exact(layer.field, tuple(expected.shape)):
-            return None
-        where = measure.mask(element, expected, layer.field, layer.sees)
-        return float(measure.apart(expected, answer, where, layer.field).median())
+        answers = self.run(case.inputs.moved(element))[0]
+        for layer in (self.trace[name] for name in self.trace.outputs):
+            expected, answer = measure.expected_after(element, layer, case.values[layer.name]), answers[layer.name]
+            if expected is None or layer.field is None or answer.shape != expected.shape:
+                return None
+            if not element.exact(layer.field, tuple(expected.shape)):
+                return None
+            where = measure.mask(element, expected, layer.field, layer.sees)
+            found = max(found, float(measure.apart(expected, answer, where, layer.field).median()))
+        return found
 
     def with_exchanges(self, elements: Sequence[tuple[str, Element]]) -> Trace:
         """Return the trace with the representations that trials under these elements tell."""
@@ -295,6 +299,7 @@ class Audit:
                 guilty, made = [shows], False
             elif mended is None or mended == guilty or not set(declared) <= set(mended):
                 notes.append(sentences.by_guess(by_name[guesses[0]], self.trace, law, len(guilty) == 1))
+                made = bool(declared) or mended is not None or not trial.squares
             else:
                 guilty = mended
                 notes.append(sentences.mended(guilty))

@@ -43,7 +43,7 @@ def _exchanged(calls: Sequence[str], before: Given, after: Given) -> bool:
     moved = False
     for name in calls:
         tensors = after.get(name, ())
-        own = next((n for n in left if tensors and _same(before.get(n, ()), tensors)), None)
+        own = next((n for n in left if tensors and alike(before.get(n, ()), tensors)), None)
         if own is None:
             return False
         left.remove(own)
@@ -51,7 +51,8 @@ def _exchanged(calls: Sequence[str], before: Given, after: Given) -> bool:
     return moved
 
 
-def _same(one: Sequence[Tensor], other: Sequence[Tensor]) -> bool:
+def alike(one: Sequence[Tensor], other: Sequence[Tensor]) -> bool:
+    """Say whether tensors are the same but for rounding."""
     if [t.shape for t in one] != [t.shape for t in other]:
         return False
     return all(_close(a, b) for a, b in zip(one, other, strict=True))

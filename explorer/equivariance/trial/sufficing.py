@@ -22,7 +22,7 @@ from explorer.declare.elements import Element, NoAction
 from explorer.declare.inputs import Inputs
 from explorer.declare.types.fields import FieldType
 from explorer.equivariance import measure
-from explorer.equivariance.trial.calling import calling
+from explorer.equivariance.trial.calling import alike, calling
 from explorer.equivariance.verdict.guilt import Finding, around
 from explorer.network.input.typed import enrol
 from explorer.network.tracing.capture import Fed, capture
@@ -120,7 +120,7 @@ class Sufficing:
         return None if found is None else self._names(found)
 
     def left(self, guilty: Sequence[str]) -> str:
-        """Return the first layer that is given what breaks its law with all of these mended, "" where no trial tells.
+        """Return the first layer that is given what breaks its law, whether these are mended or not, "" if none is.
 
         No layer that was found guilty makes that fault: code of a forward does, or a field is a wrong guess.
         """
@@ -132,15 +132,15 @@ class Sufficing:
                 mends = self._by_element(square, modules, False)
                 with _mended({self.modules[m]: mend for m, mend in mends.items()}):
                     torch.manual_seed(self.seed)
-                    answers, given = capture(self.model, square.gx, names, clone=True, inputs=True)
-                found = self._first_off(square, answers, given, modules)
+                    _, given = capture(self.model, square.gx, names, clone=True, inputs=True)
+                found = self._first_off(square, given, modules)
             except (NoAction, LayerError, ValueError):
                 return ""
             if found:
                 return found
         return ""
 
-    def _first_off(self, square: Square, answers: Values, given: Given, mended: Sequence[str]) -> str:
+    def _first_off(self, square: Square, given: Given, mended: Sequence[str]) -> str:
         for layer in self.trace.layers:
             if layer.part or layer.within is not None or any(m in mended for m in around(layer.module)):
                 continue
@@ -150,9 +150,8 @@ class Sufficing:
                     expected = f.rep.acted(square.element, before, f)
                     wrong = float((expected - after).norm()) if expected.shape == after.shape else float("inf")
                     if wrong > 10 * self.rounding[layer.name] * float(expected.norm()):
-                        return layer.name
-            if layer.name in self.limits and not self._alike(square, layer.name, answers[layer.name]):
-                return layer.name
+                        # what mending changes may be wrong for a wrong field of what was mended
+                        return layer.name if alike(came, square.given.get(layer.called, ())) else ""
         return ""
 
     def unknown(self, names: Sequence[str]) -> list[str] | None:
@@ -308,17 +307,32 @@ def _mended(mends: Mapping[nn.Module, Sequence[Mend]]) -> Iterator[None]:
             return None
         busy.add(module)
         try:
-            return mends[module][call](module, args, kwargs, result, module.forward)
+            return mends[module][call](module, args, kwargs, result, again[module])
         finally:
             busy.discard(module)
 
-    # before any other hook, which then sees what is mended
-    handles = [m.register_forward_hook(hook, prepend=True, with_kwargs=True) for m in mends]
+    # a layer is what it gives to others: after the hooks that the network came with, and before those that only look
+    again = {m: _hooked(m) for m in mends}
+    handles = [m.register_forward_hook(hook, with_kwargs=True) for m in mends]
     try:
         yield
     finally:
         for handle in handles:
             handle.remove()
+
+
+def _hooked(module: nn.Module) -> Callable[..., Any]:
+    """Return the forward of a module with the hooks that it has now."""
+    hooks, given_names = list(module._forward_hooks.items()), set(module._forward_hooks_with_kwargs)
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        result = module.forward(*args, **kwargs)
+        for key, hook in hooks:
+            changed = hook(module, args, kwargs, result) if key in given_names else hook(module, args, result)
+            result = result if changed is None else changed
+        return result
+
+    return run
 
 
 def _by_exchange(square: Square, layer: Layer) -> dict[str, list[Mend]]:

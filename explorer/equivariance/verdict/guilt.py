@@ -60,13 +60,14 @@ def first_seen(trace: Trace, rows: Sequence[Finding], acquitted: Set[str] = froz
         acquitted: modules that do not make it, though it shows in them; it is looked for behind them.
     """
     pairs = list(zip(trace.layers, rows, strict=True))
-    obeys, _ = _tried(pairs)
+    shown = {layer.module for layer, row in pairs if row.seen}
+    clean = {m for m in _tried(pairs)[0] if m not in shown}
     found = ""
     for layer, row in pairs:
         if layer.owner in acquitted or not acquitted.isdisjoint(around(layer.owner)):
             found = ""
-        # what lies in a module that obeys has a field that is only guessed
-        elif not found and row.seen and obeys.isdisjoint(around(layer.module)):
+        # in a module that obeys and shows no fault there is none: the fields within are wrong guesses
+        elif not found and row.seen and clean.isdisjoint(around(layer.module)):
             found = row.name
     return found or next((row.name for row in rows if row.seen), "")
 

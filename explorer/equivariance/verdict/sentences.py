@@ -72,8 +72,8 @@ def by_guess(row: LayerReport, trace: Trace, judged: Collection[str], only: bool
 def left(name: str, although: Sequence[str]) -> str:
     """Say where a fault shows although the layers that break the laws of their guessed fields were mended."""
     return (
-        f"the fault shows in what {name} is given, even with {listed(although)} made to keep the law: code before "
-        f"{name} makes it, unless a guessed field type is wrong: correct that first"
+        f"the fault shows in what {name} is given, whether {listed(although)} keep{'' if len(although) > 1 else 's'} "
+        f"the law or not: code before {name} makes it, unless a guessed field type is wrong: correct that first"
     )
 
 
