@@ -28,7 +28,7 @@ from PySide6.QtCore import (
     qInstallMessageHandler,
 )
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QApplication, QDialog, QFileDialog, QInputDialog
+from PySide6.QtWidgets import QApplication, QDialog, QFileDialog, QInputDialog, QMenu
 
 from explorer.app.thread.orders import NoEngine
 from explorer.data.reader_process.asking import pool
@@ -45,6 +45,7 @@ from widgets.window.main_window import MainWindow
 
 PATIENCE_S = 12.0  # that a person waits for an answer, who then cancels: the window offers it after 10
 LONGEST_S = 120.0  # that a window takes to start
+MENU_MS = 2000  # that a menu with an event loop of its own stays open
 # what other programs' code says when it meets something that nobody has thought of
 STRANGE = re.compile(
     r"\b(Attribute|Key|Index|Type|Runtime|Assertion|NotImplemented|ZeroDivision|Name|Recursion)Error\b"
@@ -93,6 +94,11 @@ class Figures:
     def text(self) -> str:
         named = ((f.name, getattr(self, f.name)) for f in fields(self))
         return ", ".join(f"{n} {v / 2**20:.0f} MB" if n == "memory" else f"{n} {v}" for n, v in named)
+
+
+def _close_menu() -> None:
+    if isinstance(menu := QApplication.activePopupWidget(), QMenu):
+        menu.close()
 
 
 class World:
@@ -312,10 +318,15 @@ class World:
         draw, self._note = Draws(one.numbers), ""
         if not self.windows:
             self.open_window(State())
+        # the menu of a button has an event loop of its own, which ends when somebody closes the menu
+        closing = QTimer(interval=MENU_MS)
+        closing.timeout.connect(_close_menu)
+        closing.start()
         try:
             DONE[one.name][1](self, draw)
         except Exception:
             self.complain(traceback.format_exc())
+        closing.stop()
         self.done[one.name] += 1
         self.history.append(f"{one.name} {self._note}".rstrip())
         share = one.numbers[-1] if one.numbers else 0.0
