@@ -320,7 +320,7 @@ def test_what_a_network_overwrites_stays_as_it_was_given(tmp_path: Path) -> None
     text = "class net(Net):\n    def forward(self, x):\n        x.mul_(2).sub_(1)\n        return self.conv(x)\n"
     path = tmp_path / "net.py"
     path.write_text(HEAD + text)
-    state = State(f"{path}:net", sample=DATA, steps=parse_chain("translate:2,1,circular"))
+    state = State(f"{path}:net", sample=DATA, steps=parse_chain("rotate:90"))
     engine = LocalEngine({}, trust=True)
     given = engine.prepared(state, state.model).inputs.x.clone()
     frame = engine.answer(state, lambda: False)

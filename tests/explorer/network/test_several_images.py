@@ -148,7 +148,7 @@ def test_images_of_several_layers_are_found_by_trial(file: str) -> None:
     report = checked_under("translation", f"{file}:Pair")
     assert report.verdict == "broken" and report.guilty == ("depth",)
     (grid,) = (k for k in asked(f"{file}:Pair", True).kinds if k.name == "grid")
-    assert dict((r.question.name, r.text) for r in grid.rows)["images"] == "seen:3xanyxany,far:1xanyxany"
+    assert {r.question.name: r.text for r in grid.rows}["images"] == "seen:3xanyxany,far:1xanyxany"
 
 
 def test_a_number_beside_an_image_is_taken_for_no_image(file: str) -> None:

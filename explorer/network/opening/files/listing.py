@@ -1,4 +1,4 @@
-"""What lies in an archive of torch's, beside what its pickles come to: its members, their opcodes, and plain tensors."""
+"""List what lies in an archive of torch's: its members, the opcodes of its pickles, and tensors beside them."""
 
 from __future__ import annotations
 
