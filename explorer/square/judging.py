@@ -67,7 +67,7 @@ def _of_casts(p: Prepared) -> dict[str, float]:
     casts = rounding.Casts(p.dtype)
     with p.unrecorded(), casts:
         reseed(p.seed)
-        called(p.model, p.inputs)
+        called(p.model, p.inputs, clone=True)  # a network may work in place in what it is given
     return rounding.of_run(p.trace, casts.lowest or p.dtype)
 
 
