@@ -16,7 +16,7 @@ from explorer.spaces.points.elements.isometry import turn_of
 from explorer.spaces.sphere.drawing.values import ROWS, SpherePart
 from explorer.spaces.sphere.elements.turn import about
 from explorer.square.frame import Square
-from widgets.base.frame_view import FrameView, Pages
+from widgets.base.frame_view import Pages
 from widgets.base.text.words import figure, subject
 from widgets.base.view import ViewSpec, Wish
 from widgets.maps.linking import precise
@@ -25,6 +25,7 @@ from widgets.maps.mosaic import symmetric_scale
 from widgets.spaces.mesh.drawing import pyvista_import
 from widgets.spaces.mesh.drawing.canvas import MeshCanvas
 from widgets.spaces.mesh.drawing.look import MeshLook
+from widgets.spaces.mesh.eye_view import EyeView
 from widgets.spaces.points.charts.degree_chart import DegreeChart
 
 GLOBES = ("x", "ρ(g)x", "ρ′(g)F(x)", "F(ρ(g)x)")
@@ -51,7 +52,7 @@ def ball(rows: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     return points, faces
 
 
-class GlobeView(FrameView[tuple[Square, SpherePart]]):
+class GlobeView(EyeView[tuple[Square, SpherePart]]):
     """Up to four globes with one eye above; panoramas and spectra below. Alt with a drag turns the function itself."""
 
     MOST = 1
@@ -119,7 +120,7 @@ class GlobeView(FrameView[tuple[Square, SpherePart]]):
             grid.set_title(" and ".join(names) if maps else "")
             grid.arrange()
         for chart, names in zip(self.spectra, SPECTRA, strict=True):
-            chart.show_spectrum(part.spectrum_of(*names), "power", NO_DEGREES)
+            chart.show_spectrum(part.spectrum_of(*names), "power by degree", NO_DEGREES)
 
     def _layers(self, part: SpherePart) -> tuple[str, ...]:
         names = ("ρ′(g)F(x)", "F(ρ(g)x)") if self.frame is not None and self.frame.state.steps else ("F(x)",)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,6 @@ from explorer.spaces.points.elements.isometry import rotation, turn_of
 from explorer.spaces.volume.drawing.values import VolumePart
 from explorer.square.frame import Square
 from widgets.base.controls.row import ControlRow, stacked
-from widgets.base.frame_view import FrameView
 from widgets.base.text.words import figure, subject
 from widgets.base.view import ViewSpec, Wish
 from widgets.maps.linking import precise
@@ -24,6 +23,7 @@ from widgets.maps.mosaic import symmetric_scale
 from widgets.spaces.mesh.drawing import pyvista_import
 from widgets.spaces.mesh.drawing.canvas import SOON
 from widgets.spaces.mesh.drawing.look import MeshLook, blank
+from widgets.spaces.mesh.eye_view import EyeView
 from widgets.spaces.volume.canvas import SurfaceCanvas
 from widgets.spaces.volume.cursor import PLANES, Panel, panels
 
@@ -36,7 +36,7 @@ SNAP = 6.0  # degrees from a rotation of the cube, within which the volume goes 
 GREY, RED, BLUE = (176, 180, 188), (205, 92, 60), (70, 130, 190)
 
 
-class IsosurfaceView(FrameView[tuple[Square, VolumePart]]):
+class IsosurfaceView(EyeView[tuple[Square, VolumePart]]):
     """Four panels with one eye: x and ρ(g)x in grey, what the layer answers in red above zero and blue below.
 
     Alt with a drag turns the volume itself, by any angle; let go near a rotation of the cube, it becomes that one,
@@ -44,6 +44,7 @@ class IsosurfaceView(FrameView[tuple[Square, VolumePart]]):
     """
 
     MOST, POINTS_AT = 1, "voxel"
+    KEPT: ClassVar = {"level": "level"}
     NOTHING = "Choose a volume and a network on volumes: their surfaces are drawn here."
     NONE = "This model does not live on volumes."
 
