@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -43,7 +44,7 @@ class IsosurfaceView(EyeView[tuple[Square, VolumePart]]):
     which resamples nothing and gives a verdict.
     """
 
-    MOST, POINTS_AT = 1, "voxel"
+    POINTS_AT = "voxel"
     KEPT: ClassVar = {"level": "level"}
     NOTHING = "Choose a volume and a network on volumes: their surfaces are drawn here."
     NONE = "This model does not live on volumes."
@@ -69,6 +70,7 @@ class IsosurfaceView(EyeView[tuple[Square, VolumePart]]):
         self._again.timeout.connect(self.refresh)
         self._kept: dict[int, tuple[NDArray[Any], float, float, MeshLook]] = {}  # of each panel
         self._panels: list[Panel] = []
+        self._names: list[str] = []
         self.apply_theme()
         self.refresh()
 
@@ -78,7 +80,7 @@ class IsosurfaceView(EyeView[tuple[Square, VolumePart]]):
 
     def show_empty(self, sentence: str) -> None:
         self._chrome.hide()
-        self._panels, self.canvas.panels = [], ()
+        self._panels, self._names, self.canvas.panels = [], [], ()
         self.canvas.message = sentence
         self.canvas.show_looks(())
 
@@ -94,8 +96,12 @@ class IsosurfaceView(EyeView[tuple[Square, VolumePart]]):
         self.canvas.message = ""
         identity = not self.frame.state.steps
         wanted = AT_REST if identity else SHOWN
-        found = panels(parts[0][1], identity)
-        self._panels = [p for name in wanted for p in found if p.name == name]
+        if len(parts) > 1:  # of two models, both ways round the square of each
+            wanted = tuple(name for name in wanted if name not in ("x", "ρ(g)x"))
+        named = [(panel, square) for square, part in parts for name in wanted for panel in panels(part, identity)
+                 if panel.name == name]  # fmt: skip
+        self._panels = [panel for panel, _ in named]
+        self._names = [panel.name if len(parts) == 1 else f"{panel.name} · {square.title}" for panel, square in named]
         most = symmetric_scale([p.values for p in self._panels if p.name not in ("x", "ρ(g)x")])
         share = self.level.value() / FULL
         looks = []
@@ -104,7 +110,7 @@ class IsosurfaceView(EyeView[tuple[Square, VolumePart]]):
             if values is not panel.values or at != [share, most] or look is None:
                 look = self._look(panel, share, most)
                 self._kept[k] = (panel.values, share, most, look)
-            looks.append(look)
+            looks.append(replace(look, title=self._names[k]))
         if not any(p.name not in ("x", "ρ(g)x") for p in self._panels):
             looks.append(blank("This layer has no voxels: its answer stands still.", "F(x)"))
         self.canvas.panels = tuple(self._panels)
@@ -136,7 +142,7 @@ class IsosurfaceView(EyeView[tuple[Square, VolumePart]]):
             return
         value = self._panels[panel].values[self._panels[panel].at(place) or place]
         where = ", ".join(f"{name} {k}" for name, k in zip(PLANES, place, strict=True))
-        self.hovered.emit(f"{self._panels[panel].name}, voxel {where} of x:  {precise(float(value))}")
+        self.hovered.emit(f"{self._names[panel]}, voxel {where} of x:  {precise(float(value))}")
 
     def _picked(self, panel: int, kind: str, vertex: int) -> None:
         """Cut the slices at the voxel that was clicked."""
@@ -179,7 +185,7 @@ class IsosurfaceView(EyeView[tuple[Square, VolumePart]]):
         return self.canvas.turntable(count) if self._panels else None
 
     def numbers(self) -> dict[str, NDArray[Any]]:
-        return {panel.name: panel.values for panel in self._panels}
+        return {name: panel.values for name, panel in zip(self._names, self._panels, strict=True)}
 
     def caption(self) -> str:
         if not self._panels or self.frame is None:
