@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QSpinBox, QStackedWidget, QVBoxLayout, QWidget
 
+from widgets.base.controls.row import ControlRow
 from widgets.base.view import View
 from widgets.window.training.curves import ErrorChart, LossChart
 from widgets.window.training.run import Run, Series
@@ -70,15 +71,8 @@ class LossPanel(Panel):
         self.smooth.setSuffix(" steps")
         self.smooth.setSpecialValueText("each step")
         self.smooth.valueChanged.connect(self.changed)
-        bar = QWidget()
-        bar.setProperty("chrome", True)
-        row = QHBoxLayout(bar)
-        row.setContentsMargins(0, 0, 0, 0)
-        for box in (self.part, self.log, self.smooth):
-            row.addWidget(box)
-        row.addStretch(1)
         column = QVBoxLayout(self)
-        column.addWidget(bar)
+        column.addWidget(ControlRow(self.part, self.log, self.smooth, margins=(0, 0, 0, 0)))
         column.addWidget(self.scales, 1)
 
     def show_runs(self, runs: Sequence[Run], steered: Run) -> None:
