@@ -183,3 +183,28 @@ def test_a_part_of_the_header_without_room_is_said_in_brief(qapp: QApplication) 
     assert header.shown() == ["A network", said]
     header.resize(QFontMetricsF(header.bold).horizontalAdvance("A network broken at") + 9, 20)
     assert header.shown() == ["A network", "broken"]
+
+
+def test_a_new_range_is_painted_once(qtbot):
+    """What is inside a view box is moved before it is painted: moved in the middle, all is painted a second time."""
+    painted = []
+
+    class Counted(Sample):
+        def paintEvent(self, event):
+            painted.append(event.rect())
+            super().paintEvent(event)
+
+    plot = Counted()
+    qtbot.addWidget(plot)
+    plot.resize(500, 240)
+    with qtbot.waitExposed(plot):
+        plot.show()
+    qtbot.waitUntil(lambda: bool(painted))
+    for _ in range(5):
+        QApplication.processEvents()
+    for high in (20.0, 30.0):
+        painted.clear()
+        plot.set_ranges((-0.5, 9.5), (0.0, high))
+        for _ in range(5):
+            QApplication.processEvents()
+        assert len(painted) == 1

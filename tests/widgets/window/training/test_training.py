@@ -298,8 +298,18 @@ def test_networks_are_trained_side_by_side(qtbot: QtBot, page: TrainPage, tmp_pa
     assert page.errors.charts[0].box.whole == page.errors.charts[1].box.whole
     page.tabs.setCurrentIndex(0)
     qtbot.waitUntil(
-        lambda: {name for name, _, _ in page.losses.chart.drawn} == {"1 fine", "2 other"}, timeout=LONGEST_MS
+        lambda: [name for name, _, _ in page.losses.chart.drawn] == ["1 fine", "2 other"], timeout=LONGEST_MS
     )
+    page.which.setCurrentIndex(1)  # the one that is steered is named first, where the legend has no room for all
+    qtbot.waitUntil(
+        lambda: [name for name, _, _ in page.losses.chart.drawn] == ["2 other", "1 fine"], timeout=LONGEST_MS
+    )
+    assert page.losses.overlaid.isVisible()
+    first, second = page.losses.overlaid.menu().actions()
+    assert first.isEnabled() and not second.isEnabled()
+    first.trigger()
+    qtbot.waitUntil(lambda: [name for name, _, _ in page.losses.chart.drawn] == ["2 other"], timeout=LONGEST_MS)
+    assert all("1 fine" not in name for name in page.losses.numbers())
 
 
 def test_the_settings_can_be_folded_away_beside_a_small_window(qtbot: QtBot, page: TrainPage) -> None:
