@@ -148,6 +148,22 @@ def test_a_training_goes_on_while_another_kind_of_data_is_chosen(
 
 
 @pytest.mark.slow
+def test_a_code_book_is_counted_while_it_learns(qtbot: QtBot, train: Callable[[State], Opened]) -> None:
+    window, page = train(State("dvae", device="cpu"))
+    window.show_view("codebook")
+    view = window.panes.named("codebook")
+    run = begun(qtbot, page)
+
+    def counted() -> bool:
+        frame, usage = window.controller.frame, view.numbers().get("usage")
+        live = frame is not None and LIVE in frame.state.model
+        return live and usage is not None and float(np.ptp(usage)) > 0 and abs(float(usage.sum()) - 1) < 1e-2
+
+    qtbot.waitUntil(counted, timeout=START_MS)
+    qtbot.waitUntil(lambda: {"used", "perplexity"} <= set(run.told.figures), timeout=LONGEST_MS)
+
+
+@pytest.mark.slow
 def test_a_step_on_the_slider_is_drawn(qtbot: QtBot, train: Callable[[State], Opened]) -> None:
     window, page = train(State("plain-cnn", device="cpu"))
     run = begun(qtbot, page)
