@@ -21,6 +21,7 @@ from widgets.latent.pictures import Pictures
 from widgets.latent.plane_chart import PlaneChart
 
 NARROW = 520  # pixels below which the pictures give way
+WORDY = 720  # pixels of a row of controls in which words have room too
 
 
 class LatentView(FrameView[Latent]):
@@ -52,7 +53,7 @@ class LatentView(FrameView[Latent]):
         self.clear.clicked.connect(lambda: self._wish(replace(self._choice(), at=None, other=None)))
         self.said = QLabel()
         parts = (self.projection, self.grid, self.points, self.walk, self.clear, self.said)
-        self.bar = ControlRow("Show", *parts, margins=(8, 4, 8, 4))
+        self.bar = ControlRow("Show", *parts, margins=(8, 4, 8, 4), narrow=WORDY)
         self.chart, self.pictures = PlaneChart(), Pictures()
         self.chart.chosen.connect(self._choose)
         self.chart.hovered.connect(self.hovered)
