@@ -204,6 +204,7 @@ def prepare(
     cancelled: Callable[[], bool] | None = None,
     base: Prepared | None = None,
     intervened: Callable[[nn.Module], Frozen] | None = None,
+    like: Trace | None = None,
 ) -> Prepared:
     """Run F(x) once with everything captured.
 
@@ -213,6 +214,7 @@ def prepare(
         model: is moved to `device` and `dtype`: give a copy.
         base, intervened: F(x) without interventions, whose layers and fields these are too, and what puts them on the
             copy, which they belong to as long as it lives.
+        like: the trace of this network with other weights, of which it is taken where the shapes are the same.
 
     Raises:
         LayerError: a layer raised, or the first one gave NaN, or the answer cannot be measured; `.where` names it.
@@ -232,13 +234,13 @@ def prepare(
         reseed(seed)
         changed = intervened(model) if intervened is not None else None
         try:
-            if base is not None:
-                traced, first = base.trace, None
+            if (known := base.trace if base is not None else like) is not None:
+                traced, first = known, None
             else:
                 traced, first = traced_run(model, x, overrides=overrides, declared=declared)
         except KeyError as error:
-            known = ", ".join(name for name, _ in model.named_modules() if name)
-            raise ValueError(f"{error.args[0]}; {card.name} has: {known}") from None
+            there = ", ".join(name for name, _ in model.named_modules() if name)
+            raise ValueError(f"{error.args[0]}; {card.name} has: {there}") from None
         names = [layer.name for layer in traced.layers]
         slow = first is not None and first.seconds >= SLOW_SECONDS
         if first is not None and slow:
@@ -248,6 +250,10 @@ def prepare(
             start = time.perf_counter()
             values, fed = capture(model, x, names, clone=traced.clones, inputs=True)
             seconds = time.perf_counter() - start
+        if known is like is not None and any(n not in values or values[n].shape != like[n].shape for n in names):
+            # what a network calls, or how many it keeps of its values, may hang on its weights
+            return prepare(card, model, sample, device=device, dtype=dtype, overrides=overrides, declared=declared,
+                           seed=seed, cancelled=cancelled)  # fmt: skip
         del first
         _check_output(card.name, values[traced.output], traced.output, x.batched, inference.may_be_empty())
         trouble, random = NO_TROUBLE, ""
