@@ -110,7 +110,7 @@ class Files(QObject):
 
     def open(self, path: str) -> None:
         """Open whatever it is, and remember it."""
-        self._shell.infobar.over()  # what was said of another file
+        self._shell.infobar.over(passing=True)  # what was said of another file
         if takes(path):
             self.models.open(path, as_model=False)
         else:
