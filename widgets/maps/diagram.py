@@ -287,17 +287,18 @@ class ReadOut(pg.ItemGroup):
         end = line(self._number, figure(self.value) if fresh else "…", size, role)
         self._number.setToolTip(FORMULA)
         text = self.stale or f"{SIGNS.get(self.verdict, '')} {self.verdict}"
-        face, wide = next(
-            (f, w) for points in (11, 10, 9, 8, 7)
-            if (w := QFontMetricsF(f := font(points, bold=True)).horizontalAdvance(text) + 14) <= self._box.width()
-            or points == 7
-        )  # fmt: skip
+        faces = [font(points, bold=True) for points in (11, 10, 9, 8, 7)]
+        sizes = [(face, QFontMetricsF(face).horizontalAdvance(text) + 14) for face in faces]
+        # of two models each has few lines: the badge stands beside the number, if need be in smaller letters
+        beside = [pair for pair in sizes if compact and end + 8 + pair[1] <= self._box.right()]
+        face, wide = next(iter([*beside, *(pair for pair in sizes if pair[1] <= self._box.width()), sizes[-1]]))
         badge = QRectF(self._box.left(), y + 2, wide, BADGE)
-        if compact and end + 8 + wide <= self._box.right():
+        if beside:
             badge.moveTo(end + 8, middle - BADGE / 2)
         else:
             y += BADGE + 6
         self._badge.write(text, badge, face, colour("panel"), colour("muted" if role == "text" else role))
+        self._floor.setVisible(shown and fresh and (not compact or y + 14 <= self._box.bottom()))
         line(self._floor, f"floor {figure(self.floor)}", 11, "muted")
         self._local.setVisible(shown and fresh and not compact and y + 16 <= self._box.bottom())
         line(self._local, f"local {figure(self.local)}", 11, "muted")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from explorer.square.frame import Frame, Square
 from widgets.base.text.words import badge, figure
 from widgets.maps.linking import channel_text, element_text
@@ -25,6 +27,11 @@ def header_words(square: Square, channel: int | None, missing: int) -> list[str]
     if any(one.layer == square.layer.name for one in square.interventions):
         words.append("intervened in")
     return words
+
+
+def header_of_two(squares: Sequence[Square], channel: int | None, missing: int) -> str:
+    """Return the words above the stage of two models, whose names stand at their rows."""
+    return "   |   ".join("  ·  ".join(header_words(square, channel, missing)[1:]) for square in squares)
 
 
 def square_caption(frame: Frame, square: Square) -> str:

@@ -188,7 +188,7 @@ class StageRow:
             peak = figure(float(np.nanmax(square.error_map, initial=0.0)))
             self.captions["difference"].set_text(f"|difference| ≤ {peak}")
         self.captions["difference"].setToolTip("Click (or E): the difference of each channel, or its size over places")
-        self.heading.set_text(f"{square.title}  ·  {square.layer.name}")
+        self.heading.set_text(f"{square.layer.name}  ·  {square.title}")
         for label in self.down_labels:
             label.set_text(f"F to {square.layer.name}" if models == 1 else "F")
         measure = square.measures.get(square.layer.name)

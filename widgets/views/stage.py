@@ -21,7 +21,7 @@ from widgets.maps.linking import Place, Places, channel_text, element_text, prec
 from widgets.maps.map_grid import Canvas
 from widgets.maps.map_item import MapItem
 from widgets.maps.ring import Ring
-from widgets.stage.captions import header_words, square_caption
+from widgets.stage.captions import header_of_two, header_words, square_caption
 from widgets.stage.hands import Hands, hands_of
 from widgets.stage.layout import CAPTION, above, arrange
 from widgets.stage.row import CENTRE, SOURCES, StageRow
@@ -249,7 +249,9 @@ class Stage(View):
     def _write_header(self) -> None:
         if not self.frame:
             return
-        self._header.set_text("  ·  ".join(header_words(self.frame.squares[0], self.state.channel, self._missing)))
+        squares, channel = self.frame.squares[:2], self.state.channel
+        alone = "  ·  ".join(header_words(squares[0], channel, self._missing))
+        self._header.set_text(alone if len(squares) < 2 else header_of_two(squares, channel, self._missing))
         self.hint.set_text(self.hands.hint if self.state.channel is None else self.hands.hint_enlarged)
 
     def _show_hint(self) -> None:
