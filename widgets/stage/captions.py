@@ -29,9 +29,16 @@ def header_words(square: Square, channel: int | None, missing: int) -> list[str]
     return words
 
 
-def header_of_two(squares: Sequence[Square], channel: int | None, missing: int) -> str:
-    """Return the words above the stage of two models, whose names stand at their rows."""
-    return "   |   ".join("  ·  ".join(header_words(square, channel, missing)[1:]) for square in squares)
+def headers(squares: Sequence[Square], channel: int | None, missing: int) -> tuple[str, ...]:
+    """Return the line above the stage of one model or two, the whole first, then for less and less room.
+
+    The names of two models stand at their rows.
+    """
+    words = [header_words(square, channel, missing) for square in squares]
+    if len(words) == 1:
+        return tuple("  ·  ".join(some) for some in (words[0], words[0][1:], words[0][1:4]))
+    two = ["   |   ".join("  ·  ".join(some[1:]) for some in words)]
+    return (*two, "   |   ".join(f"{q.layer.name}  ·  {q.layer.size_text}" for q in squares), squares[0].layer.name)
 
 
 def square_caption(frame: Frame, square: Square) -> str:

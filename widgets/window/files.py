@@ -194,6 +194,9 @@ class Files(QObject):
         view = view or self._shell.panes.active()
         if view is None:
             return
+        if self._controller.frame is None:
+            self._shell.say("info", "There is nothing to export before the first picture.")
+            return
         page = FigurePage(self._shell, view, self._shell.settings)
         page.accepted_figure.connect(partial(self._save_view, view))
         self.figure_page = page

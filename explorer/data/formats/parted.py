@@ -48,7 +48,7 @@ def plain(lines: Sequence[str]) -> tuple[list[str], list[str]]:
 
 
 def _change(cells: list[str]) -> tuple[str, Change] | None:
-    """Return what the cells of a column have to become plain, and how it is told; None where they are or are no numbers."""
+    """Return how it is told what the cells of a column become, and what does it; None where nothing has to be done."""
     if not cells:
         return None
     if all(map(_MONTH.fullmatch, cells)) and any(cell[0] == "0" or "/" in cell for cell in cells):

@@ -7,11 +7,17 @@ from PySide6.QtGui import QGuiApplication, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 from explorer.declare.elements import chain_text
-from explorer.declare.states.model_name import code_of
 from explorer.square.frame import Frame, Square
 from widgets.base.look import theme
 from widgets.base.look.icons import icon
-from widgets.base.text.words import move, untested, verdict_colour_role, verdict_in_brief, verdict_sentence
+from widgets.base.text.words import (
+    move,
+    named_in_brief,
+    untested,
+    verdict_colour_role,
+    verdict_in_brief,
+    verdict_sentence,
+)
 from widgets.window.bars.culprits import Whole, culprits, grouped_hints, verdict_text
 
 BETWEEN = "   ·   "  # of two networks
@@ -203,8 +209,7 @@ def _in_brief(square: Square, named: bool, first: bool = False) -> str:
     brief = verdict_in_brief(square)
     if first and square.verdict == "broken" and square.guilty:
         brief = f"{brief} first by {square.guilty[0]}"
-    name = square.model if code_of(square.model) is None else square.title  # a card's name is shorter, no path is
-    return f"{name}: {brief}" if named else brief.capitalize()
+    return f"{named_in_brief(square)}: {brief}" if named else brief.capitalize()
 
 
 def _said(square: Square, named: bool, hints: bool = True) -> str:

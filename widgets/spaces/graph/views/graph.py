@@ -44,7 +44,7 @@ class GraphView(FrameView[tuple[Square, GraphPart]]):
     """Draws the frame's graph part; selection and relabelling are wishes, places and looks are the view's own."""
 
     MOST = 3
-    FIGURE_HEIGHT = 0.85  # of the width of a figure in a column, at least
+    figure_height = 0.85  # of the width of a figure in a column, at least
     FOLLOWS, NOTHING, NONE = ("node", "other", "channel"), NOTHING, NONE
 
     def __init__(self, parent: QWidget | None = None, seconds: float = 6.0) -> None:
