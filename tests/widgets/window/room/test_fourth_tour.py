@@ -17,6 +17,7 @@ from widgets.figures.export import drawn
 from widgets.figures.style import Style
 from widgets.views.charts.errors import ErrorsView
 from widgets.views.stage import Stage
+from widgets.window.lessons.targets import in_sight
 from widgets.window.main_window import MainWindow
 
 TURNED = parse_chain("rotate:90")
@@ -157,3 +158,16 @@ def test_panels_share_the_size_that_was_asked_for(qtbot: QtBot, open_window: Ope
     window.begin_with(1024, 700)
     errors = window.docks.docks["errors"]
     qtbot.waitUntil(lambda: window.height() == 700 and errors.height() <= 0.33 * 700)
+
+
+@pytest.mark.parametrize("model", ["d4-cnn", "gat", "lstm"])
+def test_the_panel_in_front_is_in_front_at_the_next_start(qtbot: QtBot, open_window: Open, model: str) -> None:
+    window = open_window(State(model=model, device="cpu"))
+    settle(qtbot, window)
+    window.show_view("values")
+    qtbot.waitUntil(lambda: "values" in in_sight(window))
+    layout = window.docks.save()
+    assert "values" in in_sight(window), "saving changes nothing"
+    window.show_view("log")
+    assert window.docks.restore(layout)
+    qtbot.waitUntil(lambda: "values" in in_sight(window) and "log" not in in_sight(window))
