@@ -278,12 +278,17 @@ class Files(QObject):
             self._recorder.finished.connect(lambda: self._shell.say("info", f"Saved {path}"))
             self._recorder.begin()
 
+    @property
+    def turns(self) -> bool:
+        """Return whether the view in front can be filmed from all round."""
+        return getattr(type(self._shell.panes.front()), "turntable", None) not in (None, View.turntable)
+
     def export_turntable(self) -> None:
-        """Film one full turn of the mesh that is shown."""
+        """Film one full turn of what is shown."""
         view = self._shell.panes.active()
         turn = view.turntable(PICTURES_OF_A_TURN) if view is not None else None
         if turn is None:
-            self._shell.say("warning", "There is nothing that turns here: choose the Surface view of a mesh.")
+            self._shell.say("warning", "There is nothing that turns here: choose a view in space, as Surface or Points.")
             return
         name = f"{self._controller.state.model}-turntable.gif"
         if path := self.ask_save("Export turntable", name, FILMS):

@@ -171,3 +171,14 @@ def test_the_panel_in_front_is_in_front_at_the_next_start(qtbot: QtBot, open_win
     window.show_view("log")
     assert window.docks.restore(layout)
     qtbot.waitUntil(lambda: "values" in in_sight(window) and "log" not in in_sight(window))
+
+
+def test_a_film_of_a_turn_is_offered_where_something_turns(qtbot: QtBot, open_window: Open) -> None:
+    window = open_window(State(model="d4-cnn", sample="digit-3", device="cpu"))
+    window.menus.menus["File"].aboutToShow.emit()
+    assert not window.menus.actions["export_turntable"].isVisible()
+    window.controller.change({"model": "pointnet"})
+    settle(qtbot, window)
+    window.show_view("points")
+    window.menus.menus["File"].aboutToShow.emit()
+    assert window.menus.actions["export_turntable"].isVisible()
