@@ -194,7 +194,7 @@ def test_an_answer_executes_nothing(message: object, tmp_path: Path, monkeypatch
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("message", [b"", b"0", b"0garbage", b"2" + pickle.dumps(1)])
+@pytest.mark.parametrize("message", [b"", b"0", b"0garbage", b"2[[],1]"])
 def test_a_damaged_answer_is_refused(message: bytes) -> None:
     one, other = Pipe()
     one.send_bytes(message)
