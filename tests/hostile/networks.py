@@ -149,6 +149,12 @@ class Window:
                 self.window.cancel()
                 if not self.settle(5):
                     self.errors.append("it goes on after it was stopped")
+                until = time.monotonic() + 10
+                while not self.said and time.monotonic() < until:  # it has a second to give way
+                    self.app.processEvents()
+                    time.sleep(0.01)
+                if not self.said:
+                    self.errors.append("nothing is said when it was stopped")
         for _ in range(20):
             self.app.processEvents()
             time.sleep(0.01)

@@ -14,7 +14,6 @@ from typing import Any
 
 from explorer.work.processes.wire import ALIGNED, Reader, Refused, Writer
 
-__all__ = ["Refused", "receive", "send"]
 _PASSES = sys.platform != "win32" and hasattr(os, "memfd_create")  # whether memory without a name can be handed over
 _SEALS = 0x2 | 0x4 | 0x8  # of fcntl.h: it becomes neither shorter nor longer, and nobody writes to it
 

@@ -18,13 +18,14 @@ import pytest
 from explorer.data.opening import read_file
 from explorer.data.reader_process import asking, bounds
 from explorer.data.reader_process.asking import Pool, Process
-from explorer.data.reader_process.carrying import Refused, receive, send
+from explorer.data.reader_process.carrying import receive, send
 from explorer.data.readers import ReadError
 from explorer.declare import registry
 from explorer.declare.registry import PLUGINS
 from explorer.declare.types.fields import Scalar
 from explorer.spaces.grid.fields import grid
 from explorer.work.processes.starting import PROCESS
+from explorer.work.processes.wire import Refused
 from explorer.work.progress import Cancelled, listening
 
 LINUX = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits of the system")

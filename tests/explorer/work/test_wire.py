@@ -1,4 +1,4 @@
-"""What comes from another process runs nothing, is of the kind that was expected, and takes no more than it says."""
+"""Values of another process: nothing is run for them, and each is of the kind and size that was expected."""
 
 from __future__ import annotations
 

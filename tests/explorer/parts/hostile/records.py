@@ -155,7 +155,7 @@ def _words(data: bytes) -> list[Piece]:
 
 
 def _levels(data: bytes) -> list[Piece]:
-    """What stands within a pair of brackets or between two tags, and the brackets too."""
+    """Find what stands within a pair of brackets or between two tags, and the brackets too."""
     pieces, open_ = [], list[int]()
     for match in re.finditer(rb"[\[{(]|[\]})]|<(?!/)[^<>]{0,200}[^/<>]>|</[^<>]{0,200}>", data):
         if match[0][:1] in b"])}" or match[0][:2] == b"</":
