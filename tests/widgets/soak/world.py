@@ -12,6 +12,7 @@ import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -28,7 +29,7 @@ from PySide6.QtCore import (
     qInstallMessageHandler,
 )
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QApplication, QDialog, QFileDialog, QInputDialog, QMenu
+from PySide6.QtWidgets import QApplication, QDialog, QFileDialog, QInputDialog
 
 from explorer.app.thread.orders import NoEngine
 from explorer.data.reader_process.asking import pool
@@ -44,8 +45,8 @@ from widgets.window.controller import Controller
 from widgets.window.main_window import MainWindow
 
 PATIENCE_S = 12.0  # that a person waits for an answer, who then cancels: the window offers it after 10
+MENU_MS = 2000  # that a menu stays open which nobody answers
 LONGEST_S = 120.0  # that a window takes to start
-MENU_MS = 2000  # that a menu with an event loop of its own stays open
 # what other programs' code says when it meets something that nobody has thought of
 STRANGE = re.compile(
     r"\b(Attribute|Key|Index|Type|Runtime|Assertion|NotImplemented|ZeroDivision|Name|Recursion)Error\b"
@@ -94,11 +95,6 @@ class Figures:
     def text(self) -> str:
         named = ((f.name, getattr(self, f.name)) for f in fields(self))
         return ", ".join(f"{n} {v / 2**20:.0f} MB" if n == "memory" else f"{n} {v}" for n, v in named)
-
-
-def _close_menu() -> None:
-    if isinstance(menu := QApplication.activePopupWidget(), QMenu):
-        menu.close()
 
 
 class World:
@@ -318,21 +314,24 @@ class World:
         draw, self._note = Draws(one.numbers), ""
         if not self.windows:
             self.open_window(State())
-        # the menu of a button has an event loop of its own, which ends when somebody closes the menu
-        closing = QTimer(interval=MENU_MS)
-        closing.timeout.connect(_close_menu)
-        closing.start()
+        QTimer.singleShot(MENU_MS, partial(self._leave_menu, self.done.total()))
         try:
             DONE[one.name][1](self, draw)
         except Exception:
             self.complain(traceback.format_exc())
-        closing.stop()
         self.done[one.name] += 1
         self.history.append(f"{one.name} {self._note}".rstrip())
         share = one.numbers[-1] if one.numbers else 0.0
         # mostly the next thing comes before the answer
         self.settle() if share > 0.7 else self.pump(round(60 * share))
         self.check()
+
+    def _leave_menu(self, number: int) -> None:
+        """Close the menu that an interaction has opened, as Escape does: a button that has one waits for it."""
+        if self.done.total() == number:
+            if (menu := QApplication.activePopupWidget()) is not None:
+                menu.close()
+            QTimer.singleShot(MENU_MS, partial(self._leave_menu, number))
 
     def check(self) -> None:
         """Raise what there is to complain of."""
