@@ -117,9 +117,9 @@ class Trace:
 
 
 def innermost(layers: Iterable[Layer]) -> frozenset[str]:
-    """Return the names of the layers with a field inside of which no module returns one: a fault is sought in these.
+    """Return the names of layers with a field that hold no other one with a field: a fault is sought in these.
 
-    They are the leaves, and blocks of whose leaves nothing is known, such as a complex convolution made of two real ones.
+    They are the leaves, and blocks of whose leaves nothing is known, as a complex convolution made of two real ones.
     """
     seen = [layer for layer in layers if layer.field is not None]
     around: set[str] = set()
