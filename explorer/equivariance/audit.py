@@ -255,7 +255,7 @@ class Audit:
         )  # fmt: skip
 
     def _verdict(self, rows: Sequence[LayerReport]) -> tuple[str, list[str], list[str], bool]:
-        """Return the network's verdict, the guilty layers, what else should be known, and `Report.made`."""
+        """Return the network's verdict, the layers that make the fault, other notes, and `Report.made`."""
         guilty, notes, made = guilty_layers(self.trace, rows), [], True
         first = self.cases[0]
         hears = Hearers(self.model, self.names, first.values, lambda: self.run(first.inputs)[0])
