@@ -67,7 +67,7 @@ class Audit:
         self.figures = {name: Figures() for name in self.names}
         self.by_sample: dict[str, dict[tuple[int, int], float]] = {name: {} for name in traced.outputs}  # the worst
         self.elements: list[tuple[str, bool]] = []
-        self.acted: dict[str, tuple[Element, Inputs]] = {}  # on the first sample, exactly and whole
+        self.acted: dict[str, tuple[Element, Inputs]] = {}  # on the first sample, exactly
         self.table: dict[str, dict[str, tuple[float | None, float | None]]] = {name: {} for name in self.names}
         self.found: dict[str, dict[str, tuple[list[Tensor], list[Tensor]]]] = {name: {} for name in self.names}
         self.presets: dict[str, float] = {}
@@ -102,7 +102,7 @@ class Audit:
         if all(inert(g, case.inputs, gx) for case, g, gx in zip(self.cases, own, moved, strict=True)):
             return
         self.elements.append((label, all(case.inputs.exact(element) for case in self.cases)))
-        if self.elements[-1][1] and own[0].known(self.x, self.cases[0].inputs.field) is None:
+        if self.elements[-1][1]:
             self.acted[label] = own[0], moved[0]
         for number, (case, g, gx) in enumerate(zip(self.cases, own, moved, strict=True)):
             self._add(case, number, label, g, gx, element.on(case.other))
@@ -299,7 +299,7 @@ class Audit:
                 guilty, made = [shows], False
             elif mended is None or mended == guilty or not set(declared) <= set(mended):
                 notes.append(sentences.by_guess(by_name[guesses[0]], self.trace, law, len(guilty) == 1))
-                made = bool(declared) or mended is not None or not trial.squares
+                made = bool(declared) or mended is not None or not any(square.whole for square in trial.squares)
             else:
                 guilty = mended
                 notes.append(sentences.mended(guilty))
@@ -345,7 +345,10 @@ class Audit:
         worst = sorted(self.acted, key=lambda label: -max(self.table[n].get(label, (0.0,))[0] or 0.0 for n in ends))
         steady = bool(ends) and not self.random and not self.unsteady
         squares = [
-            Square(g, first.inputs, gx, first.values, first.fed, self.run(gx, inputs=True)[1])
+            Square(
+                g, first.inputs, gx, first.values, first.fed, self.run(gx, inputs=True)[1],
+                g.known(first.inputs.x, first.inputs.field) is None,
+            )  # fmt: skip
             for g, gx in (self.acted[label] for label in (worst[:MENDED] if steady else ()))
         ]
         return Sufficing(self.model, self.trace, rows, squares, self.seed, ends, self.rounding)

@@ -45,6 +45,7 @@ class Square:
         x, gx: the input, and rho(g) of it.
         values, fed: of all layers on x.
         given: what they are given on rho(g) x.
+        whole: the element cuts nothing off.
     """
 
     element: Element
@@ -53,6 +54,7 @@ class Square:
     values: Values
     fed: Given
     given: Given
+    whole: bool = True
 
 
 class Sufficing:
@@ -79,7 +81,7 @@ class Sufficing:
             if row.verdict == "broken" and row.local is not None and layer.module in self.modules and layer.module:
                 self.calls.setdefault(layer.module, []).append(layer)
         self.excused = self._excused(dict(zip((n.name for n in trace.layers), rows, strict=True)), rounding)
-        self.exchanged = calling(trace, [(s.fed, s.given) for s in squares])
+        self.exchanged = calling(trace, [(s.fed, s.given) for s in squares if s.whole])
         self.calls = {m: of for m, of in self.calls.items() if not self._is_exchanged(m)}
 
     def _is_exchanged(self, module: str) -> bool:
@@ -127,7 +129,7 @@ class Sufficing:
         units = {self.trace[name].module for name in guilty} & set(self.calls)
         modules = [m for m in units if units.isdisjoint(around(m))]
         names = [layer.name for layer in self.trace.layers]
-        for square in self.squares if modules else ():
+        for square in (s for s in self.squares if modules and s.whole):
             try:
                 mends = self._by_element(square, modules, False)
                 with _mended({self.modules[m]: mend for m, mend in mends.items()}):
@@ -169,6 +171,8 @@ class Sufficing:
         """Say whether the network keeps its law with this layer mended, of which no field is known."""
         if not layer.module or layer.module not in self.modules or layer.call:
             return False
+        if not all(square.whole for square in self.squares):
+            return False  # what is given cannot be compared where it was cut off
         return self._holds(lambda square: _by_exchange(square, layer), (layer.module,))
 
     def _container(self, module: str) -> str:
@@ -252,6 +256,8 @@ class Sufficing:
         if expected is None or layer.field is None or expected.shape != answer.shape:
             return False
         where = measure.mask(square.element, value, layer.field, layer.sees)
+        if not square.whole and not measure.judged(square.element, square.x, layer, value, where):
+            return False
         return bool((measure.apart(expected, answer, where, layer.field) <= self.limits[name]).all())
 
 

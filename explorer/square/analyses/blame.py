@@ -33,8 +33,8 @@ def blame(p: Prepared, state: State, square: Square) -> Iterator[Square]:
     if declared.issuperset(square.guilty):
         return
     element = chain_element(state.steps).on(p.inputs)
-    if not p.inputs.exact(element) or element.known(p.inputs.x, p.inputs.field) is not None:
-        return  # what is cut off would have to be left out of the trial
+    if not p.inputs.exact(element):
+        return
     try:
         mended = _mended(p, element, square)
     except (LayerError, ValueError):  # it does not run in double precision
@@ -61,6 +61,6 @@ def _mended(p: Prepared, element: Element, square: Square) -> list[str] | None:
         reseed(p.seed)
         given = capture(model, gx, list(p.trace.by_name), clone=True, inputs=True)[1]
         limits = rounding.of_run(p.trace, torch.float64)
-        broken = Broken(element, x, gx, values, fed, given)
+        broken = Broken(element, x, gx, values, fed, given, element.known(x.x, x.field) is None)
         trial = Sufficing(model, p.trace, judging.rows(p, square.measures), [broken], p.seed, ends, limits)
         return trial.among(square.guilty)

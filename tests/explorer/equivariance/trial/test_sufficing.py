@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import torch
 from torch import nn
 
@@ -48,6 +50,28 @@ def told(*, ramp: bool, other: bool = False) -> tuple[str, set[str]]:
     x = sequence(torch.randn(15, 2), "NTC")
     report = check_equivariance(Palindromes(ramp, other), x, "reversal", details=False)
     return report.verdict, {name.partition("#")[0] for name in report.guilty}
+
+
+class Cancelling(nn.Module):
+    """The difference of two recurrent networks that are one: under a delay each starts otherwise, both alike."""
+
+    def __init__(self, ramp: bool) -> None:
+        super().__init__()
+        self.first = Ramp() if ramp else nn.Identity()
+        self.one = nn.GRU(2, 2, batch_first=True)
+        self.other = copy.deepcopy(self.one)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        answer: torch.Tensor = self.first(x) + self.one(x)[0] - self.other(x)[0]
+        return answer
+
+
+def test_the_trial_is_made_under_elements_that_cut_off_too() -> None:
+    torch.manual_seed(0)
+    x = sequence(torch.randn(15, 2), "NTC")
+    assert check_equivariance(Cancelling(False), x, "shift", details=False).verdict == "holds"
+    report = check_equivariance(Cancelling(True), x, "shift", details=False)
+    assert (report.verdict, report.guilty) == ("broken", ("first",))
 
 
 def test_layers_whose_faults_cancel_are_not_blamed_for_that_of_another() -> None:
