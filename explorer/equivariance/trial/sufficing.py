@@ -111,12 +111,16 @@ class Sufficing:
         """Return the names of the least layers that have to be mended, first of all among these; None if none do."""
         units = list(dict.fromkeys(self.trace[name].module for name in guilty))
         units = [u for u in units if u in self.calls]
-        containers = list(dict.fromkeys(c for u in units if (c := self._container(u))))
+        # where something is cut off, a container mends as well what its parts are given, and would be blamed for it
+        whole = all(square.whole for square in self.squares)
+        containers = list(dict.fromkeys(c for u in units if whole and (c := self._container(u))))
         for lifted in ((), *_subsets(containers)):
             # instead of the parts, whose fields may be wrong, what they are parts of
             few = [*lifted, *(u for u in units if not any(c in lifted for c in around(u)))]
             if few and self.suffice(few):
                 return self._names(next(s for s in _subsets(few) if self.suffice(s)))
+        if not whole:
+            return None
         leaves_first = sorted(self.calls, key=lambda m: any(other.startswith(f"{m}.") for other in self.calls))
         found = next((s for s in _subsets(leaves_first, 2) if self.suffice(s)), None)
         return None if found is None else self._names(found)
