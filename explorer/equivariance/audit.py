@@ -353,7 +353,7 @@ class Audit:
                 first.fed,
                 self.run(gx, inputs=True)[1],
                 g.known(first.inputs.x, first.inputs.field) is None,
-            )  # fmt: skip
+            )
             for g, gx in (self.acted[label] for label in (worst[:MENDED] if steady else ()))
         ]
         return Sufficing(self.model, self.trace, rows, squares, self.seed, ends, self.rounding)
