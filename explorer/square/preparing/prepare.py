@@ -29,7 +29,7 @@ from explorer.network.describing.statistics import exact, first_strange
 from explorer.network.input.inputs import called
 from explorer.network.space import space_of, spaces
 from explorer.network.tracing.capture import capture
-from explorer.network.tracing.layers import Layer, LayerError, Trace
+from explorer.network.tracing.layers import Layer, LayerError, Trace, innermost
 from explorer.network.tracing.running import attended, evaluating
 from explorer.network.tracing.trace import traced_run
 from explorer.square.preparing.trouble import NO_TROUBLE, Trouble, cut_behind, first_changed, first_not_finite, varying
@@ -62,6 +62,7 @@ class Prepared:
         kept: the store of `square.kept`: what depends on the epoch and is made when it is first needed.
         trouble: why there can be no verdict, and in which layer.
         least: {layer: up to which norm its values are rounding alone}, where a second run was made; else None.
+        innermost: the watched layers that are compared by themselves, as `network.tracing.layers` defines them.
     """
 
     card: Card
@@ -83,6 +84,10 @@ class Prepared:
     kept: dict[object, Any] = field(default_factory=dict)
     trouble: Trouble = NO_TROUBLE
     least: dict[str, float] | None = None
+    innermost: frozenset[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.innermost = innermost(self.watched)
 
     @property
     def x(self) -> Tensor:
@@ -122,7 +127,7 @@ class Prepared:
             return self.trace[name]
         if fraction is not None:
             return self.watched[round(fraction * (len(self.watched) - 1))]
-        seen = (w for w in self.watched if w.leaf and w.params and w.field and not w.field.invariant)
+        seen = (w for w in self.watched if w.name in self.innermost and w.params and w.field and not w.field.invariant)
         return next(seen, self.watched[0])
 
     def whole(self) -> Prepared:

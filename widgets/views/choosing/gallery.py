@@ -336,7 +336,7 @@ def _sentence(info: ModelInfo | SampleInfo | None) -> str:
     if info is None:
         return ""
     claimed = f" Claims {', '.join(info.groups)}." if isinstance(info, ModelInfo) and info.groups else ""
-    return f"{info.summary or info.name}{claimed}".replace("`", "")
+    return re.sub(r"[`*]", "", f"{info.summary or info.name}{claimed}")
 
 
 def _escaped(text: str) -> str:

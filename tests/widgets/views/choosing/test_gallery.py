@@ -8,6 +8,7 @@ from PySide6.QtGui import QFont, QFontMetricsF, QImage, QPainter
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
+import main
 from explorer.state.catalogue import Catalogue, SampleInfo
 from explorer.state.state import State
 from tests.widgets.parts.driving.view_driving import click, gather, objects, odd_frames, opened
@@ -15,6 +16,7 @@ from tests.widgets.parts.driving.windows import activate
 from tests.widgets.parts.frames.sample_catalogue import make_catalogue, make_info
 from tests.widgets.parts.frames.sample_frames import make_frame
 from widgets.base.settings import open_settings
+from widgets.base.text.kinds_of_data import FAMILIES
 from widgets.views.choosing.cards import COUNT, IMAGE, INFO
 from widgets.views.choosing.filters import Favourites
 from widgets.views.choosing.gallery import GalleryView
@@ -279,6 +281,11 @@ def test_the_search_knows_domains_and_families(view):
         view.search.setText(words)
         assert left(view.models) == ["Graphs", "Gcn"], words
     assert view.models.item(2).data(COUNT) == 1 and view.models.item(0).isHidden()
+
+
+def test_every_family_of_models_has_a_name_in_the_menus():
+    rows = {row for card in main.cards().values() for row in card.rows}
+    assert rows and rows <= {row for row, name in FAMILIES.items() if name}
 
 
 def test_the_model_in_use_is_brought_into_sight(qtbot):
