@@ -103,7 +103,7 @@ class Paragraph(QGraphicsTextItem):
         context = QAbstractTextDocumentLayout.PaintContext()
         palette = QPalette()
         palette.setColor(QPalette.ColorRole.Text, self.defaultTextColor())
-        context.palette = palette  # type: ignore[misc]
+        context.palette = palette
         self.document().documentLayout().draw(painter, context)
 
 
