@@ -162,7 +162,9 @@ class LatentView(FrameView[Latent]):
         what = PROJECTIONS[latent.choice.projection]
         of = latent.title or "the places of the input"
         told = f" {latent.orbit.told}." if latent.orbit is not None else ""
-        marks = "ring: the input; accent dot: the moved input; diamonds: where the code's field brings it"
+        marks = "ring: the input; accent dot: the moved input"
+        if latent.wanted is not None:
+            marks += "; diamonds: where the code's field brings it"
         return f"{what} of {of}; {marks}: {subject(self.frame)}.{told}"
 
     def apply_theme(self) -> None:

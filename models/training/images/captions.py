@@ -164,7 +164,7 @@ def train_writer(
         optimizer = torch.optim.AdamW(groups, lr=RATE, weight_decay=0.01)
         course = Course(
             network, optimizer, _two_rises(first * EPOCH), *chances, epochs=epochs, steps=EPOCH, progress=progress,
-            judge=lambda network: _glance(network.dvae),
+            judge=lambda _: _glance(dvae),
         )  # fmt: skip
         for _ in course:
             writing = course.at >= first * EPOCH

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -83,6 +84,9 @@ def test_a_click_decodes_a_place_and_undo_takes_it_back(qtbot: QtBot, open_windo
         assert (tmp_path / f"plane{ending}").stat().st_size > 10_000
     svg = (tmp_path / "plane.svg").read_text(encoding="utf-8")
     assert ">z1<" in svg and ">z2<" in svg, "the axes say which numbers they are"
+    pictures = svg[svg.index("<image", svg.index("Means of")) :]
+    clips = set(re.findall(r'clip-path="url\(#(w\d+)clipPath(\d+)\)"', svg[svg.rindex("<svg ") :]))
+    assert pictures and len(clips) <= 1, "a text that wraps does not clip what is drawn after it"
     export_numbers(view, tmp_path / "plane.csv")
     assert "divergence" in (tmp_path / "plane.csv").read_text(encoding="utf-8")
     window.controller.undo()

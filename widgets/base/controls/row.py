@@ -79,6 +79,13 @@ class ControlRow(QWidget):
         return wide + sides.left() + sides.right()
 
 
+def hint_label(text: str = "") -> QLabel:
+    """Return a line that says what a click does, which exported figures leave out."""
+    label = QLabel(text, wordWrap=True)
+    label.setProperty("chrome", True)
+    return label
+
+
 def compact(box: QComboBox, letters: int, tip: str = "") -> QComboBox:
     """Let a box be as narrow as so many letters, whatever it offers; return it."""
     box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)

@@ -8,13 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import (
+    QAbstractTextDocumentLayout,
     QBrush,
     QColor,
     QFont,
     QFontMetricsF,
     QImage,
     QLinearGradient,
+    QPainter,
     QPainterPath,
+    QPalette,
     QPen,
     QPixmap,
     QTextOption,
@@ -26,6 +29,8 @@ from PySide6.QtWidgets import (
     QGraphicsRectItem,
     QGraphicsSimpleTextItem,
     QGraphicsTextItem,
+    QStyleOptionGraphicsItem,
+    QWidget,
 )
 
 from widgets.base.look.alignment import LEFT
@@ -92,6 +97,14 @@ class Paragraph(QGraphicsTextItem):
             free = box.height() - self.document().size().height()
             self.setPos(box.left(), box.top() + (free / 2 if align & Qt.AlignmentFlag.AlignVCenter else 0.0))
         return self.y() + float(self.document().size().height())
+
+    def paint(self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None) -> None:
+        # Qt's own clips to its box, and in an SVG all that is painted after it is clipped by that too
+        context = QAbstractTextDocumentLayout.PaintContext()
+        palette = QPalette()
+        palette.setColor(QPalette.ColorRole.Text, self.defaultTextColor())
+        context.palette = palette
+        self.document().documentLayout().draw(painter, context)
 
 
 class Tag(QGraphicsPathItem):

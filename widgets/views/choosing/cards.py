@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPoint, QRect, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFont, QFontMetricsF, QImage, QPainter, QPen
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QImage, QPainter, QPen, QResizeEvent
 from PySide6.QtWidgets import (
     QFrame,
     QListView,
@@ -49,6 +49,11 @@ class Cards(QListWidget):
         self.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
         self.setEditTriggers(QListWidget.EditTrigger.NoEditTriggers)
         self._pressed: Any = None
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if event.size().width() != event.oldSize().width():
+            self.scheduleDelayedItemsLayout()  # in a wider list pictures are larger, and rows higher
 
     def info(self, item: QListWidgetItem | None) -> Any:
         return item.data(INFO) if item is not None else None

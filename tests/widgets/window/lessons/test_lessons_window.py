@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,8 @@ from explorer.state.state import State
 from tests.widgets.parts.driving.windows import Open, activate, settle
 from widgets.base import motion
 from widgets.views.charts.errors import ErrorsView
+from widgets.views.choosing.gallery import GalleryView
+from widgets.views.choosing.model_card import MARGIN
 from widgets.window.lessons.course import LESSONS
 from widgets.window.lessons.guide import Guide
 from widgets.window.lessons.targets import WHERE, in_sight, place_of, view_of
@@ -161,6 +164,29 @@ def test_leaving_a_riddle_gives_the_verdict_back(qtbot: QtBot, open_window: Open
     settle(qtbot, window, measured=True)
     qtbot.waitUntil(lambda: "conv2" in window.diagnosis.text.toolTip())
     assert guide.panel is not None and guide.panel.isHidden()
+
+
+@pytest.mark.slow
+def test_rows_of_the_gallery_grow_with_their_pictures_beside_a_lesson(qtbot: QtBot, open_window: Open) -> None:
+    """A lesson makes the panel wider: rows kept their height, and pictures and titles lay over each other."""
+    window = open_window(State(model="gan-line"))
+    window.show_view("gallery")
+    gallery = window.panes.named("gallery")
+    assert isinstance(gallery, GalleryView)
+    cards = gallery.models
+    shown = [cards.item(row) for row in range(cards.count()) if not cards.item(row).isHidden()]
+    before = [cards.visualItemRect(item).height() for item in shown]
+    begin(qtbot, window, "67")
+    window.show_view("gallery")
+    qtbot.waitUntil(cards.isVisible)
+    wide = cards.itemDelegate().picture_size()
+    assert wide[1] > min(before) - 2 * MARGIN, "pictures are larger than before"
+
+    def apart() -> bool:
+        places = [cards.visualItemRect(item) for item in shown[1:]]
+        return all(one.bottom() < other.top() for one, other in pairwise(places))
+
+    qtbot.waitUntil(apart)
 
 
 @pytest.mark.slow

@@ -11,9 +11,10 @@ from PySide6.QtWidgets import QComboBox, QLabel, QVBoxLayout, QWidget
 
 from explorer.spaces.grid.drawing.tokens import AttentionPart, rollout
 from explorer.square.frame import Square
-from widgets.base.controls.row import ControlRow
+from widgets.base.controls.row import ControlRow, hint_label
 from widgets.base.frame_view import FrameView, Pages
-from widgets.base.text.words import figure
+from widgets.base.look.theme import current
+from widgets.base.text.words import figure, subject
 from widgets.base.view import ViewSpec, Wish
 from widgets.spaces.grid.tokens.tiles import Tile, TileBoard
 
@@ -33,6 +34,7 @@ class AttentionView(FrameView[tuple[Square, AttentionPart]]):
         self.layer, self.side = QComboBox(), QComboBox()
         self.side.addItems([FIRST, LAST])
         self.words = QLabel(wordWrap=True)  # a long line would widen the whole window
+        self.hint = hint_label()
         self.board = TileBoard()
         content = QWidget()
         column = QVBoxLayout(content)
@@ -40,6 +42,7 @@ class AttentionView(FrameView[tuple[Square, AttentionPart]]):
         self.bar = ControlRow("Layer", self.layer, "of a patch", self.side, margins=(0, 0, 0, 0))
         column.addWidget(self.bar)
         column.addWidget(self.words)
+        column.addWidget(self.hint)
         column.addWidget(self.board, 1)
         self.pages = Pages(self, content, NOTHING)
         self.layer.activated.connect(self._choose)
@@ -86,8 +89,9 @@ class AttentionView(FrameView[tuple[Square, AttentionPart]]):
         click = "a patch; click it again for the class token." if placeless else "another patch."
         self.words.setText(
             f"{self._layer}: {self.side.currentText().replace('it', asked, 1)}. Roll-out: all layers up to this one, "
-            f"residuals counted. Click {click}"
+            "residuals counted."
         )
+        self.hint.setText(f"Click {click}")
 
     def _row(self, matrix: NDArray[Any], part: AttentionPart) -> NDArray[np.float64]:
         """Return shares of the patches, (rows, columns), of one (to, from) matrix."""
@@ -143,6 +147,7 @@ class AttentionView(FrameView[tuple[Square, AttentionPart]]):
 
     def apply_theme(self) -> None:
         self.bar.apply_theme()
+        self.hint.setStyleSheet(f"color: {current().muted};")
         self.pages.apply_theme()
         self.board.update()
 
@@ -157,7 +162,9 @@ class AttentionView(FrameView[tuple[Square, AttentionPart]]):
         return found
 
     def caption(self) -> str:
-        return f"{' and '.join(s.model for s, _ in self.parts())}, {self.words.text()}" if self.parts() else ""
+        if self.frame is None or not self.parts():
+            return ""
+        return f"{self.words.text()} {subject(self.frame)}."
 
 
 VIEW = ViewSpec(

@@ -15,6 +15,7 @@ from explorer.square.frame import Square
 from widgets.base.controls.row import ControlRow
 from widgets.base.frame_view import FrameView, Pages
 from widgets.base.look.theme import current
+from widgets.base.text.words import subject
 from widgets.base.view import ViewSpec, Wish
 from widgets.spaces.grid.tokens.tiles import Tile, TileBoard
 
@@ -203,8 +204,9 @@ class CanvasView(FrameView[tuple[Square, CanvasPart]]):
     def caption(self) -> str:
         if not self.parts():
             return ""
-        square, part = self.parts()[0]
-        return f"{square.model}, {' '.join(part.words)!r}: {self.line.text()}"
+        _, part = self.parts()[0]
+        said = f"{' '.join(part.words)!r}: {self.line.text()}"
+        return said if self.frame is None else f"{said} {subject(self.frame)}."
 
 
 VIEW = ViewSpec(

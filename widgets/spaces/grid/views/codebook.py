@@ -9,8 +9,10 @@ from PySide6.QtWidgets import QLabel, QSplitter, QVBoxLayout, QWidget
 
 from explorer.spaces.grid.drawing.tokens import CodebookPart
 from explorer.square.frame import Square
+from widgets.base.controls.row import hint_label
 from widgets.base.frame_view import FrameView, Pages
-from widgets.base.text.words import figure
+from widgets.base.look.theme import current
+from widgets.base.text.words import figure, subject
 from widgets.base.view import ViewSpec
 from widgets.spaces.grid.tokens.tiles import Tile, TileBoard
 
@@ -26,6 +28,7 @@ class CodebookView(FrameView[tuple[Square, CodebookPart]]):
         self._place: tuple[int, int] | None = None
         self.words = QLabel()
         self.words.setWordWrap(True)
+        self.hint = hint_label("Click a place of x for the distribution there, a code for its places.")
         self.pictures, self.book = TileBoard(), TileBoard()
         self.pictures.columns = 1
         both = QSplitter()
@@ -36,6 +39,7 @@ class CodebookView(FrameView[tuple[Square, CodebookPart]]):
         column = QVBoxLayout(content)
         column.setContentsMargins(8, 4, 8, 4)
         column.addWidget(self.words)
+        column.addWidget(self.hint)
         column.addWidget(both, 1)
         self.pages = Pages(self, content, NOTHING)
         self.pictures.picked.connect(self._pick)
@@ -84,8 +88,7 @@ class CodebookView(FrameView[tuple[Square, CodebookPart]]):
         told = (
             f"below each code: its probability in row {self._place[0]}, {self._place[1]} of x, where {chosen} is chosen"
             if self._place is not None
-            else "below each code: its share of the pictures that it was learned from. Click a place of x for the "
-            "distribution there, a code for its places"
+            else "below each code: its share of the pictures that it was learned from"
         )
         drawn = f", drawn at temperature {figure(part.temperature)}" if part.temperature > 0 else ""
         self.words.setText(
@@ -119,6 +122,7 @@ class CodebookView(FrameView[tuple[Square, CodebookPart]]):
 
     def apply_theme(self) -> None:
         self.pages.apply_theme()
+        self.hint.setStyleSheet(f"color: {current().muted};")
         self.pictures.update()
         self.book.update()
 
@@ -133,7 +137,7 @@ class CodebookView(FrameView[tuple[Square, CodebookPart]]):
         }  # fmt: skip
 
     def caption(self) -> str:
-        return f"{self.parts()[0][0].model}, {self.words.text()}" if self.parts() else ""
+        return f"{self.words.text()} {subject(self.frame)}." if self.frame is not None and self.parts() else ""
 
 
 def _percent(share: float) -> str:

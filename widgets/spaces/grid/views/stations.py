@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 from explorer.spaces.grid.drawing.stations import Station, StationsPart
 from explorer.square.frame import Square
 from widgets.base.frame_view import FrameView, Pages
-from widgets.base.text.words import figure
+from widgets.base.text.words import figure, subject
 from widgets.base.view import ViewSpec
 from widgets.spaces.grid.tokens.tiles import Tile, TileBoard
 
@@ -86,7 +86,7 @@ class StationsView(FrameView[tuple[Square, StationsPart]]):
         }
 
     def caption(self) -> str:
-        return f"{self.parts()[0][0].model}, {self.words.text()}" if self.parts() else ""
+        return f"{self.words.text()} {subject(self.frame)}." if self.frame is not None and self.parts() else ""
 
 
 def _highest(part: StationsPart) -> float:
