@@ -300,7 +300,8 @@ class LocalEngine:
         for k, (p, values) in enumerate(self._answers[1]):
             here = squares[k]
             for measures in refine(p, frame.state, values, here.measures):
-                squares[k] = self._with_before(frame.state, judged(p, here, measures, group))
+                element = chain_element(frame.state.steps).on(p.inputs)
+                squares[k] = self._with_before(frame.state, judged(p, here, measures, group, element))
                 yield replace(frame, squares=tuple(squares))
             if p.base is not None:
                 gx = p.inputs.moved(chain_element(frame.state.steps).on(p.inputs))
