@@ -198,7 +198,7 @@ def rows(p: Prepared, measures: Mapping[str, Measure]) -> list[guilt.Finding]:
 
 def causes(p: Prepared, guilty: Iterable[str], group: str) -> tuple[str, ...]:
     """Return sentences on what in guilty layers could be the cause."""
-    return tuple(sentence for name in guilty if p.trace[name].leaf for sentence in _hints(p, name, group))
+    return tuple(sentence for name in guilty if name in p.innermost for sentence in _hints(p, name, group))
 
 
 def cut_off(p: Prepared, element: Element) -> str:

@@ -20,6 +20,7 @@ LONG = 120  # letters of an argument in it
 LONGEST = 256 * 2**20  # bytes of opcodes; numbers of tensors lie beside them
 MOST_STEPS = 3_000_000
 MOST_TENSORS = 200_000
+MOST_STACKED = 200_000  # values that wait for what they belong to: pickle hands lists on by the thousand
 # modules with which a pickle reaches the system, files, other processes or Python itself
 HOSTILE = frozenset({
     "os", "posix", "nt", "posixpath", "ntpath", "subprocess", "sys", "shutil", "socket", "pty", "platform", "runpy",
@@ -128,6 +129,8 @@ def read_pickle(file: IO[bytes] | Bounded) -> Reading:
             reading.steps += 1
             if reading.steps > MOST_STEPS:
                 raise Damaged(f"its pickle has more than {MOST_STEPS:,} steps")
+            if len(machine.stack) > MOST_STACKED:
+                raise Damaged(f"its pickle has more than {MOST_STACKED:,} values within each other")
     except Damaged:
         raise
     except (ValueError, IndexError, KeyError, TypeError, OverflowError, MemoryError, UnicodeError) as error:

@@ -68,8 +68,11 @@ class VolumeInference(Inference):
             rep, guessed = Scalar(), True
         if len(shape) == _NDIM:
             # of what comes in from code, as pooling by a function, the number of places tells how far they are apart
-            if in_field is None and guessed and (sized := self.wide(shape)) is not None:
-                return sized
+            if in_field is None and guessed:
+                if (sized := self.wide(shape)) is not None:
+                    return sized
+                if not self._alike(shape[-SPATIAL:]):
+                    return None  # channels may stand last
             return FieldType(Voxels(_spacing(module, in_field, shape_in, shape)), rep, guessed)
         if len(shape) != 2:
             return None
@@ -112,6 +115,11 @@ class VolumeInference(Inference):
         self, run: Callable[[Tensor], Mapping[str, Tensor]], inputs: Inputs, fields: Mapping[str, FieldType]
     ) -> dict[str, float]:
         return reaches(run, inputs.x, fields)
+
+    def _alike(self, sides: tuple[int, ...]) -> bool:
+        """Say whether these are the sides of the input, coarser by one factor."""
+        factor = self.sides[0] / max(sides[0], 1)
+        return all(abs(own / factor - side) < 1 for own, side in zip(self.sides, sides, strict=True))
 
     def wide(self, shape: tuple[int, ...]) -> FieldType | None:
         if len(shape) < _NDIM or 1 in shape[-SPATIAL:] or 0 in shape[-SPATIAL:]:

@@ -1,4 +1,4 @@
-"""What lies in an archive is listed without executing it: members, opcodes, and the weights of exported programs."""
+"""Listing of what lies in an archive without executing it: members, opcodes, weights of exported programs."""
 
 from __future__ import annotations
 
