@@ -122,7 +122,10 @@ def _seen_in_double(p: Prepared, element: Element) -> bool:
                 continue
             stored = _of_filters(p, False, element.group).get(name, 0.0)
             most = rounding.limit(PLAIN, stored, variation(p).get(name)) if stored > PLAIN else PLAIN
-            if float(measure.distance(expected, moved[name], where, layer.field).relative.max()) > most:
+            error = float(measure.distance(expected, moved[name], where, layer.field).relative.max())
+            if error > most and (coarse := _of_casts(p)[name]) > run_rounding(p)[name]:
+                most = max(most, coarse)  # its own code rounds more than a run in single precision does
+            if error > most:
                 return True
     return False
 
