@@ -86,6 +86,8 @@ def measured(
     other = p.chance.get(layer.name)
     size = measure.compared(expected, where, f)
     found = {"relative": d.relative, "max_abs": d.max_abs, "mean_abs": d.mean_abs, "decibel": d.decibel}
+    if other is not None and other.shape != expected.shape:
+        other = measure.expected_after(element, layer, other)  # sides that the element exchanges
     for name, instead in (("alone", alone), ("other", other)):
         if instead is not None and instead.shape == expected.shape:
             found[name] = measure.relative(size, measure.compared(expected - instead, where, f))
@@ -154,7 +156,7 @@ def square(
         result = replace(result, field_of_view=receptive_field(p, selected, state.pixel, state.channel))
     result = replace(result, weights=weights_of(p, selected, state.gradient))
     result = replace(result, cut_off=cut_off(p, element))
-    return judged(p, result, measures, element.group), answers
+    return judged(p, result, measures, element.group, element), answers
 
 
 def _of_first(p: Prepared, answers: Mapping[str, Tensor]) -> LayerError | None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from torch import Tensor
+import torch
+from torch import Tensor, nn
 
 from explorer.declare.elements import Element
 from explorer.declare.inputs import Inputs
@@ -23,6 +24,8 @@ from explorer.network.tracing.layers import Layer
 from explorer.square.frame import Measure, Square
 from explorer.square.preparing.kept import kept
 from explorer.square.preparing.prepare import Prepared, meet_chance, reseed
+
+PLAIN = 1e-9  # relative error in double precision up to which an answer obeys its law
 
 
 def limit(p: Prepared, layer: Layer, group: str, error: float, alone: bool = False) -> float:
@@ -86,6 +89,48 @@ def vanishing_in(p: Prepared) -> dict[str, float]:
 
 
 @kept()
+def _in_double(p: Prepared) -> tuple[nn.Module, dict[str, Tensor]] | None:
+    """Return the network in double precision with what it answers; None where it is so, or does not run so."""
+    if p.dtype == torch.float64:
+        return None
+    with p.unrecorded():
+        reseed(p.seed)
+        other = converted(copied(p.model), torch.float64)
+        answers = in_precision(other, p.inputs, list(p.trace.outputs), torch.float64)
+    return None if answers is None else (other, answers)
+
+
+@kept(most=16)
+def _seen_in_double(p: Prepared, element: Element) -> bool:
+    """Say whether the output breaks its law in double precision, by more than what is stored excuses.
+
+    Where all answers are nearly alike, as before a training, a fault may be less than the rounding of a short run.
+    """
+    if (there := _in_double(p)) is None:
+        return False
+    other, answers = there
+    with p.unrecorded():
+        reseed(p.seed)
+        moved = in_precision(other, p.inputs.to(dtype=torch.float64).moved(element), list(answers), torch.float64)
+        for name, value in answers.items():
+            layer = p.trace[name]
+            expected = measure.expected_after(element, layer, value)
+            if moved is None or expected is None or layer.field is None or expected.shape != moved[name].shape:
+                continue
+            where = measure.mask(element, value, layer.field, layer.sees)
+            if not measure.judged(element, p.inputs, layer, value, where):
+                continue
+            stored = _of_filters(p, False, element.group).get(name, 0.0)
+            most = rounding.limit(PLAIN, stored, variation(p).get(name)) if stored > PLAIN else PLAIN
+            error = float(measure.distance(expected, moved[name], where, layer.field).relative.max())
+            if error > most and (coarse := _of_casts(p)[name]) > run_rounding(p)[name]:
+                most = max(most, coarse)  # its own code rounds more than a run in single precision does
+            if error > most:
+                return True
+    return False
+
+
+@kept()
 def variation(p: Prepared) -> dict[str, float]:
     """Return per layer the relative distance of its values on unrelated inputs."""
     meet_chance(p)
@@ -109,10 +154,15 @@ class _Row:
     seen: bool
 
 
-def judged(p: Prepared, square: Square, measures: Mapping[str, Measure], group: str) -> Square:
+def judged(
+    p: Prepared, square: Square, measures: Mapping[str, Measure], group: str, element: Element | None = None
+) -> Square:
     """Return the square with these measures, the verdict on the network, the layers that make the fault, and hints.
 
     As in an audit, a layer is not guilty by a guess of its field alone while the output obeys its law.
+
+    Args:
+        element: that was measured; with it an output that rounding may have acquitted is asked in double precision.
     """
     found = rows(p, measures)
     guilty = guilt.guilty_layers(p.trace, found)
@@ -120,6 +170,8 @@ def judged(p: Prepared, square: Square, measures: Mapping[str, Measure], group: 
     ends = [measures.get(name) for name in p.trace.outputs]
     verdict = "broken"
     seen = any(end is not None and (end.seen or end.verdict == "broken") for end in ends)
+    if not seen and guilty and element is not None and None not in ends and guesses.issuperset(guilty):
+        seen = _seen_in_double(p, element)
     if not seen and guesses.issuperset(guilty):
         guilty = []
         exact = [m for m in measures.values() if m.exact]

@@ -49,6 +49,7 @@ from widgets.window.bars.palette import Palette, actions_of
 from widgets.window.bars.panel_help import panel_dialog
 from widgets.window.files import Files
 from widgets.window.greeting.host import Greeting
+from widgets.window.room.popups import PopupKeys
 from widgets.window.room.shell import Shell
 
 SIZE = QSize(1280, 800)
@@ -77,6 +78,8 @@ class MainWindow(Shell):
         self.palette_box = Palette(self)
         self.focus_ring = FocusRing(self)
         self.focus_ring.follow()
+        self.popup_keys = PopupKeys(self)
+        self.popup_keys.follow()
         self._connect()
         self.menus.actions["reduce_motion"].setChecked(motion.kept(self.settings))
         self.reduce_motion()
@@ -355,6 +358,7 @@ class MainWindow(Shell):
             theme.changes.changed.disconnect(self._theme_changed)
             QGuiApplication.styleHints().colorSchemeChanged.disconnect(self._system_changed)
             self.focus_ring.stop()
+            self.popup_keys.stop()
             self.greeting.stop()
             self.files.guide.stop()
             self.files.trainer.close()

@@ -296,15 +296,13 @@ class LocalEngine:
         if self._answers is None or self._answers[0] != frame.state:
             return
         squares = list(frame.squares)
-        group = chain_element(frame.state.steps).group
         for k, (p, values) in enumerate(self._answers[1]):
-            here = squares[k]
+            here, element = squares[k], chain_element(frame.state.steps).on(p.inputs)
             for measures in refine(p, frame.state, values, here.measures):
-                squares[k] = self._with_before(frame.state, judged(p, here, measures, group))
+                squares[k] = self._with_before(frame.state, judged(p, here, measures, element.group, element))
                 yield replace(frame, squares=tuple(squares))
             if p.base is not None:
-                gx = p.inputs.moved(chain_element(frame.state.steps).on(p.inputs))
-                squares[k] = replace(squares[k], changes=changes(p, gx, values))
+                squares[k] = replace(squares[k], changes=changes(p, p.inputs.moved(element), values))
                 yield replace(frame, squares=tuple(squares))
             for more in beside(p, frame.state, squares[k]):
                 squares[k] = more

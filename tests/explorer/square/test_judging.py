@@ -65,7 +65,8 @@ def complete(model: nn.Module, steps: str, dtype: str = "float64") -> Square:
     state = State(steps=parse_chain(steps))
     found, answers = square(p, state)
     for measures in refine(p, state, answers, found.measures):
-        found = judged(p, found, measures, chain_element(state.steps).group)
+        element = chain_element(state.steps).on(p.inputs)
+        found = judged(p, found, measures, element.group, element)
     return found
 
 
@@ -142,3 +143,46 @@ def test_a_network_of_one_precision_opens_and_is_checked(tmp_path: Path) -> None
     (report,) = audit(engine, state, "translation", "float64", None, {})
     assert report.dtype == "float32" and any("runs in float32 only" in note for note in report.warnings)
     engine.close()
+
+
+class Tilt(nn.Module):
+    """Adds a ramp along the rows."""
+
+    def __init__(self, size: float) -> None:
+        super().__init__()
+        self.size = size
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x + self.size * torch.linspace(0, 1, x.shape[-1], dtype=x.dtype, device=x.device)
+
+
+def nearly_constant(tilt: float) -> nn.Module:
+    """Return a network whose answers are nearly one number, as they are before a training."""
+    torch.manual_seed(0)
+    net = nn.Sequential(
+        conv(1, 4, padding_mode="circular"), nn.SiLU(), Tilt(tilt), conv(4, 4, padding_mode="circular"), nn.SiLU(),
+        GlobalMean(), nn.Linear(4, 10),
+    )  # fmt: skip
+    with torch.no_grad():
+        net[-1].weight.mul_(1e-4)
+        net[-1].bias.fill_(1.0)
+    return net
+
+
+@pytest.mark.parametrize("tilt", [0.1, 0.0])
+def test_a_fault_below_the_rounding_of_a_short_run_is_found_in_double(tilt: float) -> None:
+    found = complete(nearly_constant(tilt), "translate:3,2,circular", "float32")
+    last = found.measures["6"]
+    assert last.cumulative is not None and last.cumulative < last.tolerance  # single precision acquits the answer
+    assert (found.verdict, found.guilty) == (("broken", ("2",)) if tilt else ("holds", ()))
+
+
+def test_chance_is_measured_where_sides_are_exchanged() -> None:
+    net = nn.Sequential(conv(1, 4, padding_mode="circular"), nn.ReLU())
+    made = card("net", lambda: net, input=InputSpec((1, None, None)))
+    sample = find_sample("random:1x1x12x16")
+    p = prepare(made, net.eval(), sample, device=torch.device("cpu"), dtype=torch.float64, declared=False)
+    state = State(steps=parse_chain("rotate:90"))
+    found, answers = square(p, state)
+    for measures in refine(p, state, answers, found.measures):
+        assert all(m.chance is not None and m.chance > 0.1 for m in measures.values())

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import (
     QGridLayout,
     QHBoxLayout,
     QLabel,
+    QLayout,
     QProgressBar,
     QPushButton,
     QVBoxLayout,
@@ -102,13 +103,15 @@ class SymmetricPage(Dialog):
     def _clear(self) -> None:
         """Take away what was shown before."""
         self.buttons.clear()
-        for row in reversed(range(self._rows.count())):
-            item = self._rows.takeAt(row)
-            box = item.layout()
-            widgets = [item.widget()] if box is None else [box.takeAt(0).widget() for _ in range(box.count())]
-            for widget in filter(None, widgets):
+        self._empty(self._rows)
+
+    def _empty(self, layout: QLayout) -> None:
+        while (item := layout.takeAt(0)) is not None:
+            if (widget := item.widget()) is not None:
                 widget.setParent(None)
                 widget.deleteLater()
+            elif (inner := item.layout()) is not None:
+                self._empty(inner)
 
     def _grow(self, waiting: bool = False) -> None:
         """Give each sentence the height that it has at this width; Qt keeps one in which wrapped ones are cut."""
