@@ -1,4 +1,4 @@
-"""Write what a person has chosen in the controls of a view as plain values, which a session keeps."""
+"""Choices in the controls of a view, as plain values that a session keeps."""
 
 from __future__ import annotations
 

@@ -139,9 +139,10 @@ def _spread_out(path: Path, row: np.dtype[Any], axes: list[str], n: int, begin: 
         file.seek(begin)
         head = file.read(8)
         packed, size = (int(v) for v in np.frombuffer(head.ljust(8, b"\0"), "<u4"))
+        there = max(0, path.stat().st_size - begin - len(head))
+        if len(head) < 8 or there < packed:
+            raise Broken(f"it is truncated: it claims {packed:,} compressed bytes and {there:,} are there")
         data = file.read(packed)
-    if len(head) < 8 or len(data) < packed:
-        raise Broken(f"it is truncated: it claims {packed:,} compressed bytes and {len(data):,} are there")
     if size != n * row.itemsize:
         raise Broken(f"its header asks for {n * row.itemsize:,} bytes, and {size:,} are compressed", "save it again")
     if size > _MOST_BYTES:
