@@ -98,7 +98,7 @@ class GlobeView(EyeView[tuple[Square, SpherePart]]):
         self.pages.say("")
         part = parts[0][1]
         several, rest = len(parts) > 1, not self.frame.state.steps
-        wanted = AT_REST if rest else GLOBES
+        wanted: tuple[str, ...] = AT_REST if rest else GLOBES
         if several and any("F(x)" in p.pictures for _, p in parts):  # both ways round the square of each
             wanted = tuple(name for name in wanted if name not in OF_X)
         shown = [
