@@ -92,9 +92,10 @@ def test_a_session_survives_the_file(tmp_path: Path) -> None:
         "view": "steps",
         "layout": "AAEC",
     }
-    save_session(path, state, extras)
+    looks = {"points": {"bonds": True, "eye": [0.1, -2.0]}}
+    save_session(path, state, extras, looks=looks)
     found = load_session(path)
-    assert found.state == state
+    assert found.state == state and found.looks == looks
     assert {name: getattr(found, name) for name in extras} == extras
     assert list(tmp_path.iterdir()) == [path]
     text = path.read_text("utf-8")
@@ -123,6 +124,8 @@ def test_what_is_left_out_has_its_default() -> None:
         ('{"equiscope": 1.0}', "must be a whole number, not 1.0"),
         ('{"equiscope": 1, "run": "rm"}', "unknown field 'run'"),
         ('{"equiscope": 1, "equiscope": 1}', "the field 'equiscope' stands there twice"),
+        ('{"equiscope": 1, "looks": 3}', '"looks" must be an object of views'),
+        ('{"equiscope": 1, "looks": {"points": 3}}', '"looks" must be an object of views'),
         ('{"equiscope": 1, "title": 3}', '"title" must be text, not 3'),
         ('{"equiscope": 1, "title": "\\ud800"}', "half a character"),
         ('{"equiscope": 1, "code": {"a.py": "\\ud800"}}', "half a character"),

@@ -24,8 +24,9 @@ def report(name: str):  # type: ignore[no-untyped-def]
     )
 
 
-def test_the_law_holds_to_the_band_limit() -> None:
-    found = report("sphere-cnn")
+@pytest.mark.parametrize("name", ["sphere-cnn", "sphere-solids"])
+def test_the_law_holds_to_the_band_limit(name: str) -> None:
+    found = report(name)
     assert found.verdict == "holds" and all((row.cumulative_max or 0.0) < 1e-9 for row in found.layers), found.text()
 
 

@@ -129,5 +129,12 @@ def test_names_of_layers_are_set_as_code(view):
     assert "<code>score1</code>" in view.html() and "<code>a&lt;b</code>" in view.html()
 
 
+def test_panels_and_choices_are_set_off_and_products_are_not(view):
+    summary = "Bells (*Degrees* draws them): turn **Element**, read *Output*. 2 *k* and a*b*c."
+    view.show_catalogue(replace(make_catalogue(), models=(make_info(summary=summary),)))
+    view.set_state(State(model="d4-cnn"))
+    assert "(<i>Degrees</i> draws them): turn <b>Element</b>, read <i>Output</i>. 2 *k* and a*b*c." in view.html()
+
+
 def test_a_bracket_does_not_begin_a_line() -> None:
     assert with_indices("h = tanh( W_x x + b )") == "h = tanh(&nbsp;W<sub>x</sub> x + b&nbsp;)"

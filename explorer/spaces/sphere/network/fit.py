@@ -63,5 +63,5 @@ def fit_sphere(sample: Sample, form: SphereInput) -> Sample:
         values = np.pad(values, ((0, 0), (0, count - values.shape[1])))
     if values is sample.x.values:
         return sample
-    made = sphere_sample(values, sample.name, title=sample.title, source=sample.source)
+    made = sphere_sample(values, sample.name, title=sample.title, label=sample.label, source=sample.source)
     return replace(made, notes=(*sample.notes, *notes))

@@ -14,7 +14,7 @@ from explorer.declare.samples import Sample, SampleSpec
 from explorer.spaces.sphere.sample import sphere_sample
 
 Floats = NDArray[np.float64]
-DEGREE = 6
+DEGREE, WHOLE = 6, 10  # of what networks learn, and of the samples
 NAMES = ("cube", "tetrahedron", "cylinder", "half ball")
 _TOP = np.array([(1, 1, 1), (1, -1, -1), (-1, 1, -1), (-1, -1, 1)]) / np.sqrt(3)  # the normals of a tetrahedron
 
@@ -53,7 +53,7 @@ def solid(kind: int, rotation: Floats | None = None, sizes: Floats | None = None
 
 
 def _sample(name: str, title: str, kind: int) -> Sample:
-    return sphere_sample(solid(kind)[None], name, title=title, label=kind)
+    return sphere_sample(solid(kind, degree=WHOLE)[None], name, title=title, label=kind)
 
 
 SAMPLES = tuple(

@@ -244,7 +244,7 @@ def test_what_a_scanner_did_not_see_is_left_out(tmp_path: Path) -> None:
     points = np.array([[0, 0, 0, 1], [np.nan, 0, 0, 1], [1, 1, 1, 1]], "<f4")
     (tmp_path / "a.pcd").write_bytes(PCD.format(n=3, kind="binary").encode() + points.tobytes())
     sample = read_file(tmp_path / "a.pcd")
-    assert len(sample.signals["position"].values) == 2 and "1 points without a place" in sample.notes[0]
+    assert len(sample.signals["position"].values) == 2 and "1 point without a place is left out" in sample.notes[0]
 
 
 @pytest.mark.parametrize(
@@ -410,9 +410,33 @@ def test_a_ply_file_without_faces_is_a_cloud(tmp_path: Path, form: str) -> None:
         table["place"], table["colour"] = places, colours
         path.write_bytes(f"{header}end_header\n".encode() + table.tobytes())
     sample = read_file(path)
-    assert sample.domain == "points" and any("1 points without a place" in note for note in sample.notes)
+    assert sample.domain == "points" and any("1 point without a place is left out" in note for note in sample.notes)
     assert_allclose(sample.signals["position"].values, places[[0, 2]])
     assert_allclose(sample.signals["values"].values, colours[[0, 2]])
     path.write_bytes(path.read_bytes()[:-9])
     with pytest.raises(ReadError, match=r"truncated|damaged"):
         read_file(path)
+
+
+@pytest.mark.parametrize("form", ["ascii", "binary_little_endian", "binary_big_endian"])
+@pytest.mark.parametrize("corners", [1, 3])
+def test_a_ply_file_with_a_face_at_every_point_is_a_cloud(tmp_path: Path, form: str, corners: int) -> None:
+    """As meshio writes clouds; faces of three corners are a mesh."""
+    places = np.array([[0.0, 0.5, 1.0], [1.0, 0.0, 0.0], [2.0, -1.0, 0.25]])
+    kinds = "".join(f"property double {axis}\n" for axis in "xyz")
+    header = f"ply\nformat {form} 1.0\nelement vertex 3\n{kinds}element face 3\n"
+    header += "property list uint8 int32 vertex_indices\nend_header\n"
+    faces = [[(k + c) % 3 for c in range(corners)] for k in range(3)]
+    path = tmp_path / "cloud.ply"
+    if form == "ascii":
+        rows = [" ".join(map(str, place)) for place in places.tolist()]
+        path.write_text(header + "\n".join([*rows, *(" ".join(map(str, [corners, *f])) for f in faces)]) + "\n")
+    else:
+        order = "<" if "little" in form else ">"
+        table = np.zeros(3, [("size", "u1"), ("corners", f"{order}i4", (corners,))])
+        table["size"], table["corners"] = corners, faces
+        path.write_bytes(header.encode() + places.astype(f"{order}f8").tobytes() + table.tobytes())
+    sample = read_file(path)
+    assert sample.domain == ("points" if corners == 1 else "mesh")
+    if corners == 1:
+        assert_allclose(sample.signals["position"].values, places)

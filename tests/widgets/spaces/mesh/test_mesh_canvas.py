@@ -452,14 +452,15 @@ def test_the_eye_goes_over_the_poles_and_comes_back(qtbot: Any) -> None:
     assert np.linalg.det(eye.axes) == pytest.approx(1)
 
 
-def test_turning_the_mesh_looks_as_going_round_it(qtbot: Any) -> None:
-    """Alt and a drag turn the data: A (R p) seen by the eye as it was is p seen by the eye that orbits."""
+@pytest.mark.parametrize("keys", [ALT, CTRL])
+def test_turning_the_mesh_looks_as_going_round_it(qtbot: Any, keys: Qt.KeyboardModifier) -> None:
+    """Alt, or Ctrl, and a drag turn the data: A (R p) seen by the eye as it was is p seen by the eye that orbits."""
     look = ball(2)
     canvas = shown(qtbot, look)
     turns: list[np.ndarray] = []
     canvas.turned.connect(turns.append)
     eye, at = canvas.eye, canvas.cells()[0].center().toPoint()
-    drag(canvas, at, at + QPoint(30, 12), at + QPoint(60, -20), keys=ALT)
+    drag(canvas, at, at + QPoint(30, 12), at + QPoint(60, -20), keys=keys)
     assert canvas.eye is eye and len(turns) == 2
     whole = turns[1] @ turns[0]
     assert np.abs(whole @ whole.T - np.eye(3)).max() < 1e-12 and np.linalg.det(whole) == pytest.approx(1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -73,3 +74,21 @@ def test_the_window_shows_a_globe_and_its_spectrum(qtbot: QtBot, open_window: Op
     window.controller.undo()
     settle(qtbot, window)
     assert len(view.canvas.looks) == 4
+
+
+@pytest.mark.slow
+def test_two_models_are_shown_beside_each_other(qtbot: QtBot, open_window: Open) -> None:
+    window = open_window(replace(FIRST, compare="sphere-cnn-relu", layer="act1"))
+    view = window.panes.front()
+    assert isinstance(view, GlobeView)
+    view.settle()
+    titles = [square.title for square, _ in view.parts()]
+    named = [f"{name} · {title}" for title in titles for name in ("ρ′(g)F(x)", "F(ρ(g)x)")]
+    assert [look.title for look in view.canvas.looks] == named
+    exact, cut = (look.scalars for look in view.canvas.looks[:2]), (look.scalars for look in view.canvas.looks[2:])
+    assert np.ptp([np.asarray(v) for v in exact], 0).max() < 1e-4 < np.ptp([np.asarray(v) for v in cut], 0).max()
+    assert len(view.panoramas[1].item.values) == 2, "the answer of each"
+    for (_, part), chart in zip(view.parts(), view.spectra, strict=True):
+        assert chart.spectrum is not None
+        np.testing.assert_array_equal(chart.spectrum.before, part.spectra["F(x)"])
+    assert {name.split("/")[0] for name in view.numbers()} == {"sphere-cnn", "sphere-cnn-relu"}

@@ -294,3 +294,46 @@ def test_ticks_point_at_the_marked_voxel_and_cover_nothing_else(qtbot: QtBot) ->
 def pixels(grid: SliceGrid) -> NDArray[np.uint8]:
     image = grid.grab().toImage().convertToFormat(QImage.Format.Format_RGB32)
     return np.array(image.constBits()).reshape(image.height(), image.width(), 4).copy()
+
+
+@pytest.mark.slow
+def test_slices_and_orientations_use_their_room(qtbot: QtBot, open_window: Open) -> None:
+    window = open_window(State(model="oh-cnn", steps=parse_chain("cube:z90"), device="cpu"))
+    window.resize(1600, 1000)
+    window.menus.actions["show_slices"].trigger()
+    slices = window.panes.front()
+    assert isinstance(slices, SlicesView)
+    window.grab()
+    heights = [grid.height() for grid in slices.grids if grid.isVisible()]
+    assert len(heights) == 6 and max(heights) - min(heights) <= 1, "panels of one size"
+    window.menus.actions["show_orientations"].trigger()
+    view = window.panes.front()
+    assert isinstance(view, OrientationsView)
+    window.grab()
+    for size in ((1600, 1000), (1000, 1000), (1600, 700)):
+        window.resize(*size)
+        window.grab()
+        values, frame, box = view.before.item.values, view.before.item.frame(), view.before.viewport().rect()
+        assert values is not None and len(values) == 48
+        assert max(frame.width() / box.width(), frame.height() / box.height()) > 0.7, size
+
+
+@pytest.mark.slow
+def test_two_models_are_shown_beside_each_other(qtbot: QtBot, open_window: Open) -> None:
+    window = open_window(
+        State(model="oh-cnn", compare="plain-cnn-3d", steps=parse_chain("cube:z90"), device="cpu")
+    )  # fmt: skip
+    window.menus.actions["show_isosurface"].trigger()
+    view = window.panes.front()
+    assert isinstance(view, IsosurfaceView)
+    view.settle()
+    titles = [look.title for look in view.canvas.looks]
+    first, second = (square.title for square, _ in view.parts())
+    assert titles == [f"{name} · {title}" for title in (first, second) for name in ("ρ′(g)F(x)", "F(ρ(g)x)")]
+    numbers = view.numbers()
+    assert list(numbers) == titles
+    assert (
+        np.abs(numbers[titles[0]] - numbers[titles[1]]).max()
+        < 1e-4
+        < np.abs(numbers[titles[2]] - numbers[titles[3]]).max()
+    )

@@ -42,9 +42,9 @@ KEYS = {Qt.Key.Key_F, Qt.Key.Key_W, Qt.Key.Key_Home, *ARROWS}
 class MeshCanvas(QWidget):
     """Shows up to four looks. What hands do to the mesh is told by signals; only the eye is the canvas's own.
 
-    Left drag: orbit; right drag, or with Shift: pan; with Alt: turn the mesh. Wheel: zoom to the mouse; with Ctrl at
-    the selected vertex: turn its frame. Click: a vertex; with Shift: an edge; with Ctrl: a face. F or a double click:
-    fit; Home: from where it was seen first; W: wireframe; arrows: orbit.
+    Left drag: orbit; right drag, or with Shift: pan; with Alt or Ctrl, as many desktops move windows by Alt: turn the
+    mesh. Wheel: zoom to the mouse; with Ctrl at the selected vertex: turn its frame. Click: a vertex; with Shift: an
+    edge; with Ctrl: a face. F or a double click: fit; Home: from where it was seen first; W: wireframe; arrows: orbit.
     """
 
     picked = Signal(int, str, int)  # panel, "vertex", "edge" (3 face + side) or "face", its number; "" and -1: nothing
@@ -319,7 +319,7 @@ class MeshCanvas(QWidget):
             return
         self._press, self._last, self._moved = at, at, False
         aside = event.button() != LEFT or keys & SHIFT
-        self._act = "pan" if aside else "turn" if keys & ALT else "orbit"
+        self._act = "pan" if aside else "turn" if keys & (ALT | CTRL) else "orbit"
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         at = event.position()

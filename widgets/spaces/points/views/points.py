@@ -51,7 +51,7 @@ class PointsView(EyeView[tuple[Square, PointsPart]]):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.choice = Choice()
-        self.canvas = PointsCanvas(self)
+        self.canvas: PointsCanvas = PointsCanvas(self)
         self._shown: tuple[tuple[int, str], ...] = ()  # square and side of each panel
         self.sides, self.value = QComboBox(), QComboBox()
         for key, text in SIDES:

@@ -98,7 +98,7 @@ class GlobeView(EyeView[tuple[Square, SpherePart]]):
         self.pages.say("")
         part = parts[0][1]
         several, rest = len(parts) > 1, not self.frame.state.steps
-        wanted = AT_REST if rest else GLOBES
+        wanted: tuple[str, ...] = AT_REST if rest else GLOBES
         if several and any("F(x)" in p.pictures for _, p in parts):  # both ways round the square of each
             wanted = tuple(name for name in wanted if name not in OF_X)
         shown = [
@@ -130,11 +130,11 @@ class GlobeView(EyeView[tuple[Square, SpherePart]]):
             grid.set_values(np.stack(maps) if maps else None, -scale, scale, "signed", 1)
             grid.set_title(" and ".join(self._named[grid]))
             grid.arrange()
-        spectra = [(part, names, "") for names in SPECTRA]
+        spectra = [(part, names, "power by degree") for names in SPECTRA]
         if several:
-            spectra = [(p, SPECTRA[1], f" · {square.title}") for square, p in parts]
+            spectra = [(p, SPECTRA[1], f"power · {square.title}") for square, p in parts]
         for chart, (p, names, title) in zip(self.spectra, spectra, strict=True):
-            chart.show_spectrum(p.spectrum_of(*names), f"power by degree{title}", NO_DEGREES)
+            chart.show_spectrum(p.spectrum_of(*names), title, NO_DEGREES)
 
     def _hover(self, grid: MapGrid, at: tuple[int, int, int] | None) -> None:
         value = grid.item.value_at(at) if at is not None else None

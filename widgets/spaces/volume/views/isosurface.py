@@ -51,7 +51,7 @@ class IsosurfaceView(EyeView[tuple[Square, VolumePart]]):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.canvas = SurfaceCanvas(self)
+        self.canvas: SurfaceCanvas = SurfaceCanvas(self)
         self.level = QSlider(Qt.Orientation.Horizontal)
         self.level.setRange(1, FULL - 1)
         self.level.setValue(round(0.4 * FULL))
@@ -95,7 +95,7 @@ class IsosurfaceView(EyeView[tuple[Square, VolumePart]]):
         self._chrome.show()
         self.canvas.message = ""
         identity = not self.frame.state.steps
-        wanted = AT_REST if identity else SHOWN
+        wanted: tuple[str, ...] = AT_REST if identity else SHOWN
         if len(parts) > 1:  # of two models, both ways round the square of each
             wanted = tuple(name for name in wanted if name not in ("x", "ρ(g)x"))
         named = [(panel, square) for square, part in parts for name in wanted for panel in panels(part, identity)
