@@ -288,7 +288,7 @@ class Files(QObject):
         view = self._shell.panes.active()
         turn = view.turntable(PICTURES_OF_A_TURN) if view is not None else None
         if turn is None:
-            self._shell.say("warning", "There is nothing that turns here: choose a view in space, as Surface or Points.")
+            self._shell.say("warning", "Nothing turns here: choose a view in space, as Surface or Points.")
             return
         name = f"{self._controller.state.model}-turntable.gif"
         if path := self.ask_save("Export turntable", name, FILMS):
