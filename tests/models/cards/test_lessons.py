@@ -85,6 +85,9 @@ def test_layers_controls_and_choices_in_a_lesson_exist(number: str) -> None:
     for param in cards[0].params:
         squares += at(number, params={param.name: param.minimum}).squares  # a choice may exchange layers
     known = {layer.name for square in squares for layer in square.layers}
+    # of another model that a step opens; doing every step in the window shows whether it is there
+    asked = (pattern.get("layer") for task in load_session(LESSONS[number]).tasks for pattern in task.patterns)
+    known |= {name for name in asked if isinstance(name, str)}
     known |= {name.rpartition(".")[2] for name in known} | set(engine().cards)
     titles = {"Do this", "Look at"}
     for param in [*cards[0].params, *(p for t in transforms().values() for p in t.params)]:
