@@ -13,6 +13,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+if __name__ == "__main__":  # before the imports, which take half a second
+    from explorer.work.processes.asked_to_end import leave_at_once
+
+    leave_at_once()
+
 from explorer.app.command import cli
 from explorer.app.command.doors import BadInput, Doors
 from explorer.state.state import State

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import sys
 
-from main import main
+from explorer.work.processes.asked_to_end import leave_at_once
+
+leave_at_once()  # this module is imported by the command alone; what follows takes half a second
+
+from main import main  # noqa: E402
 
 if __name__ == "__main__":
     sys.exit(main())

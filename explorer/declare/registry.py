@@ -50,6 +50,12 @@ def plugged_in() -> object:
     return _forgotten, os.environ.get(PLUGINS, "")
 
 
+@scanned
+def plugged_names() -> frozenset[str]:
+    """Return the dotted names of all modules of one's own packages."""
+    return frozenset(_plugins())
+
+
 def scan(package: ModuleType, constant: str, room: str = "") -> dict[str, Any]:
     """Return {name: value} for the `constant` (one value or a tuple of them) of every file in a room.
 

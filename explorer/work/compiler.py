@@ -66,10 +66,12 @@ class _Tidy(MetaPathFinder):
 
         def exec_module(module: ModuleType) -> None:
             chosen = os.environ.get(PLACE)
-            run(module)
-            if chosen is None and (made := os.environ.pop(PLACE, "")):
-                with suppress(OSError):  # somebody has put something there
-                    os.rmdir(made)
+            try:
+                run(module)
+            finally:
+                if chosen is None and (made := os.environ.pop(PLACE, "")):
+                    with suppress(OSError):  # somebody has put something there
+                        os.rmdir(made)
 
         loader.exec_module = exec_module
         return spec

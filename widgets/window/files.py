@@ -127,6 +127,8 @@ class Files(QObject):
         if session.layout and not lesson:
             layout = bytes(QByteArray.fromBase64(session.layout.encode()).data())
             self._shell.docks.restore(layout)
+        panes, sample = self._shell.panes, session.state.sample
+        panes.tell("looks", lambda view: view.take_looks(session.looks.get(view.objectName(), {}), sample))
         if session.text or session.equation or session.tasks:
             self.guide.open(session, path)
         else:
@@ -170,7 +172,9 @@ class Files(QObject):
         layout = bytes(QByteArray(self._shell.docks.save()).toBase64().data()).decode()
         try:
             code = code_of_models(models_of(self._controller.state))
-            save_session(path, self._controller.state, {"layout": layout}, code)
+            front = self._shell.panes.front()
+            extras = {"layout": layout, "view": front.objectName() if front is not None else ""}
+            save_session(path, self._controller.state, extras, code, looks=self._shell.panes.looks())
         except (OSError, ValueError) as error:
             self._shell.say_failure(failure_of(error, self._controller.state))
             return

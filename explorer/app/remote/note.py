@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import mmap
-import os
-import sys
 
 from explorer.app.remote.block import Block
 
@@ -17,9 +15,9 @@ class Note:
     """The parent writes the first byte; the child writes the rest, and may die while it does."""
 
     def __init__(self, number: int, fresh: bool = False) -> None:
-        if fresh and sys.platform != "win32":
-            os.ftruncate(number, SIZE)
         self._block = Block(number)
+        if fresh:
+            self._block.keep_length(SIZE)
         self._page: mmap.mmap = self._block.seen(SIZE)
 
     @property

@@ -14,18 +14,22 @@ from collections.abc import Callable, Iterable
 from multiprocessing.connection import Connection
 from typing import Any
 
+from explorer.app.remote.answers import ANSWERS, said
 from explorer.app.remote.block import Block
 from explorer.app.remote.crossing import Receiver, Sender
 from explorer.app.remote.life.deaths import GARBLED, HALTED, SILENT, Died, cause, excess, place, who
 from explorer.app.remote.life.watching import GRACE, OVER, TICK, Output, here
 from explorer.app.remote.note import Note
-from explorer.app.thread.failures import Relayed
+from explorer.app.thread.failures import Relayed, one_line
 from explorer.work.processes.ending import end, halted, memory
+from explorer.work.processes.hearing import Hearing
 from explorer.work.processes.starting import Started, start
+from explorer.work.processes.wire import Refused
 from explorer.work.progress import Cancelled, printed, step
 
 STARTING = "Starting a process for your network"
 LONGEST = 64  # characters of what a network has changed
+MOST_SAID, MOST_DETAIL = 2000, 50_000  # characters of a sentence, and of a traceback
 
 
 class Worker:
@@ -42,10 +46,11 @@ class Worker:
         self._blocks = Block.made(), Block.made()
         self.note = Note(self._blocks[1], fresh=True)
         self._block = Block(self._blocks[0])
-        self._receiver = Receiver(self._block)
+        self._receiver = Receiver(self._block, limit // 2)
         self._started: Started = start(f"{__package__}.serving", (program, str(limit)), self._blocks, guard=True)
         self._process = self._started.process
         self._connection: Connection[Any, Any] = self._started.connection
+        self._hearing = Hearing(self._connection)
         self._output = Output(self._process)
         self._ready = False
         self.served: set[str] = set()  # networks that it was asked about
@@ -92,7 +97,7 @@ class Worker:
         try:
             self._wait_until_ready(cancelled)
             self._connection.send_bytes(Sender(self._block).packed(request))
-            return self._awaited(names, cancelled)
+            return self._awaited(names, cancelled, ANSWERS.get(str(request[0]), object))
         except (OSError, EOFError):
             raise self._died(names) from None
         finally:
@@ -103,29 +108,31 @@ class Worker:
         while not self._ready:
             if (why := self._asked(cancelled, STARTING, math.nan)) is not None:
                 raise why
-            if self._connection.poll(TICK):
-                self._connection.recv_bytes()
+            if self._hearing.poll(TICK):
+                self._hearing.take()
                 self._ready = True
             elif self._process.poll() is not None:
                 raise EOFError
 
-    def _heard(self, names: tuple[str, ...]) -> Any:
-        message = self._connection.recv_bytes()
+    def _heard(self, names: tuple[str, ...], hint: Any, seconds: float) -> Any:
+        """Return what it says within that time, None where it says nothing."""
         try:
-            return self._receiver.unpacked(message)
-        except Exception:  # whatever bytes of somebody else's become
+            if not self._hearing.poll(seconds):
+                return None
+            return self._receiver.unpacked(self._hearing.take(), said(hint))
+        except (Refused, ValueError, MemoryError):  # bytes of somebody else's
             where = self.note.place
             self.kill()
             raise Died(f"{who(names)} {GARBLED}{place(where, '', names)}.", where) from None
 
-    def _awaited(self, names: tuple[str, ...], cancelled: Callable[[], bool]) -> Any:
+    def _awaited(self, names: tuple[str, ...], cancelled: Callable[[], bool], hint: Any) -> Any:
         urgent: float | None = None  # since when it stands in somebody's way
         while True:
             why = self._asked(cancelled)
-            if self._connection.poll(TICK if why is None else 0):
-                kind, *rest = self._heard(names)
+            if found := self._heard(names, hint, TICK if why is None else 0):
+                kind, *rest = found
                 if kind == "changed":
-                    self.changed = str(rest[0])[:LONGEST]
+                    self.changed = one_line(rest[0][:LONGEST])
                     printed(f"{who(names)} has changed {self.changed}: other networks run in another process.\n")
                     continue
                 if kind != "told":
@@ -134,9 +141,9 @@ class Worker:
             if why is not None:
                 self.note.give_up(True)
                 urgent = time.monotonic() if why.urgent and urgent is None else urgent
-                if not self._connection.poll(TICK):
+                if not self._hearing.poll(TICK):
                     self._end_what_stays(names, urgent)
-            if self._process.poll() is not None and not self._connection.poll(0):
+            if self._process.poll() is not None and not self._hearing.poll():
                 raise EOFError
             if halted(self._started.working):
                 where = self.note.place
@@ -165,7 +172,8 @@ class Worker:
     def _answer(self, kind: str, rest: list[Any], given_up: bool) -> Any:
         match kind:
             case "failed":
-                raise Relayed(*rest)
+                told, where, detail, kinds = rest
+                raise Relayed(one_line(told[:MOST_SAID]), one_line(where[:MOST_SAID]), detail[:MOST_DETAIL], kinds)
             case "cancelled":
                 raise Cancelled(urgent=given_up)
             case _ if given_up:

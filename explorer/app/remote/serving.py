@@ -17,6 +17,8 @@ from explorer.square.frame import Frame
 from explorer.state.state import State
 from explorer.work.memory import RESTED, give_back, uncollected
 from explorer.work.processes.birth import born, end_fork, keep_to, own
+from explorer.work.processes.hearing import MOST
+from explorer.work.processes.wire import Unwritable
 from explorer.work.progress import Cancelled, listening
 
 EVERY = 0.1  # seconds between two words on how far it is
@@ -93,7 +95,15 @@ class Server:
 
     def _reply(self, *reply: object) -> None:
         end_fork(self._connection)
-        self._connection.send_bytes(self._sender.packed(reply, keep=reply[0] == "done"))
+        try:
+            message = self._sender.packed(reply, keep=reply[0] == "done")
+            if len(message) > MOST:
+                raise Unwritable("this network has too many layers, names or notes to be shown: choose a smaller one")
+        except Unwritable as error:  # only a network that changes what is told of it makes such a value
+            from explorer.app.thread.failures import relayed
+
+            message = self._sender.packed(("failed", *relayed(error)))
+        self._connection.send_bytes(message)
 
     def _told(self, text: str, share: float) -> None:
         if self._note.given_up:

@@ -48,6 +48,7 @@ _OF_LIBRARIES: tuple[tuple[tuple[type[BaseException], ...], str], ...] = (
     ((struct.error,), "it ends within a number"),
     ((LookupError,), "it refers to something that is not in it"),
     ((ZeroDivisionError,), "a size in its header is 0"),
+    ((AssertionError,), "a part that it needs is missing"),
     ((TypeError, AttributeError), "a value in it is of another kind than it should be"),
 )
 _PACKED, _SHORT = "its packed pixels cannot be read to the end", "it ends before its last value"
@@ -100,6 +101,15 @@ _SAID: tuple[tuple[type[BaseException], str, str], ...] = (
     (ValueError, r"invalid literal for int.*: '([ -&(-\[\]-~]{1,20})'$", "'{0}' stands where a whole number should be"),
     (ValueError, r"invalid literal for int", "where a whole number should be there is something else"),
     (ValueError, r"string to float: '([ -&(-\[\]-~]{1,20})'$", "'{0}' stands where a number should be"),
+    (Exception, r"field larger than field limit \((\d+)\)", "a cell in it has more than {0} characters"),
+    (Exception, r"multi-byte encodings|unknown encoding", "it is written in an encoding that is not read"),
+    (RuntimeError, r"is encrypted", "what its archive holds is locked by a password"),
+    (RuntimeError, r"legacy \.tar", "it begins as none of torch's formats that are read"),
+    (ValueError, r"unknown raw mode", "how its pixels are packed is told wrongly"),
+    (Exception, r"suspicious number of tags (\d+)", "its page claims {0} entries"),
+    (ValueError, r"array of size 1 to a", "it holds several values where one is told"),
+    (ValueError, r"the ([\w ]{1,30}) of point (\d+) is not finite", "the {0} of point {1} is no finite number"),
+    (Exception, r"invalid (?:slope|intercept)", "the scale in its header is no finite number"),
     (ValueError, r"string to float", "where a number should be there is something else"),
     (TypeError, r"'tuple'|NoneType|slice indices|'bytes'", "a field of its header has not one number as its value"),
     (Exception, r"Cannot drop coordinates", "its matrix gives one of its axes no direction"),

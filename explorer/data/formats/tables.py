@@ -43,6 +43,7 @@ _SLASHED = re.compile(r"(\d{1,2})/(\d{1,2})/(\d{4})" + _CLOCK)
 _YEAR_FIRST = re.compile(r"(\d{4})/(\d{1,2})/(\d{1,2})" + _CLOCK)
 _WHOLE = re.compile(r"[-+]?\d+")
 _LOOKED_AT = 200  # lines
+_MOST_CELLS = 2**16  # in a line
 _MOST_TITLES = 8  # lines above a table
 _MOST_OF_EDGES = 4  # columns of whole numbers that edges are written in
 
@@ -200,6 +201,9 @@ def layout_of(lines: list[str], asked: Mapping[str, str] = MappingProxyType({}))
     kept = kept[: _LOOKED_AT + 1]
     if not kept:
         raise Broken("it has no line of numbers", "write a line of numbers for each step")
+    for number, line in kept:
+        if (count := 1 + max(map(line.count, "\t;,"))) > _MOST_CELLS:
+            raise Broken(f"line {number} has {count} cells and the most is {_MOST_CELLS}", "keep fewer")
     titles = _titles([line for _, line in kept])
     kept = kept[titles:]
     number, line = kept[0]

@@ -16,11 +16,12 @@ from typing import Any
 
 from explorer.data.formats.checks import refusal
 from explorer.data.reader_process.bounds import MB, Bounds
-from explorer.data.reader_process.carrying import Refused, receive, send
+from explorer.data.reader_process.carrying import receive, send
 from explorer.data.readers import ReadError, readers
 from explorer.declare.registry import plugged_in
 from explorer.work.processes.ending import end, memory
 from explorer.work.processes.starting import PROCESS, start
+from explorer.work.processes.wire import Refused
 from explorer.work.progress import step
 
 TICK = 0.02  # seconds between two looks at who waits, and at the memory that it takes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
 from collections.abc import Iterator
@@ -10,6 +11,9 @@ from types import FrameType
 
 ASKED = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 SIGNALLED = 128  # plus the number of the signal: the exit code by which a shell knows it
+LATER_S = 0.05  # until an end that comes at a bad moment is asked for again
+MOST = 200  # times; then the moment is taken for a good one
+_IMPORTING = "<frozen importlib._bootstrap>"
 
 
 class Terminated(KeyboardInterrupt):
@@ -25,21 +29,96 @@ def code_of_end(why: KeyboardInterrupt) -> int:
     return SIGNALLED + (why.number if isinstance(why, Terminated) else signal.SIGINT)
 
 
+def leave_at_once() -> None:
+    """End at once when that is asked for, where nobody else has a use for it: nothing has begun yet, or all is done.
+
+    Without this an interrupt while the program is being imported ends it with a traceback, and a wish to end with the
+    code of a program that was killed.
+    """
+    for number in (signal.SIGINT, *ASKED):
+        if signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler):
+            signal.signal(number, _leave)
+
+
 @contextmanager
 def orderly() -> Iterator[None]:
-    """Raise Terminated when the program is asked to end, where nobody else has a use for that."""
+    """Raise KeyboardInterrupt or Terminated when the program is asked to end, where nobody else has a use for that."""
     if threading.current_thread() is not threading.main_thread():
         yield  # only there Python hears of signals
         return
-    taken = [number for number in ASKED if signal.getsignal(number) is signal.SIG_DFL]
+    free = (signal.SIG_DFL, signal.default_int_handler, _leave)
+    taken = {n: handler for n in (signal.SIGINT, *ASKED) if (handler := signal.getsignal(n)) in free}
     for number in taken:
         signal.signal(number, _raise)
     try:
         yield
     finally:
-        for number in taken:
-            signal.signal(number, signal.SIG_DFL)
+        for number, handler in taken.items():
+            signal.signal(number, handler)
+
+
+class _Moment:
+    """The state of the main thread: whether an exception may come at any moment, and what was asked for meanwhile."""
+
+    held = 0
+    wish = 0  # the signal that has come meanwhile
+    put_off = 0  # how often the end was put off
+
+
+@contextmanager
+def held() -> Iterator[None]:
+    """Keep the end for `give_way` and for when this is over.
+
+    For work within Qt, which calls Python: an exception that is raised there is printed and lost, and what was begun
+    stays.
+    """
+    _Moment.held += 1
+    try:
+        yield
+    finally:
+        _Moment.held -= 1
+    give_way()
+
+
+def wished() -> bool:
+    """Return whether the end was asked for and put off."""
+    return _Moment.wish > 0
+
+
+def give_way() -> None:
+    """Raise what was put off, if anything was."""
+    number, _Moment.wish = _Moment.wish, 0
+    if number:
+        raise _of(number)
+
+
+def _of(number: int) -> KeyboardInterrupt:
+    return KeyboardInterrupt() if number == signal.SIGINT else Terminated(number)
 
 
 def _raise(number: int, frame: FrameType | None) -> None:
-    raise Terminated(number)
+    if _Moment.held:
+        _Moment.wish = number
+        return
+    # libraries abort the process when an exception comes out of what they do while they are imported
+    if _importing(frame) and _Moment.put_off < MOST:
+        _Moment.put_off += 1
+        later = threading.Timer(LATER_S, os.kill, (os.getpid(), number))
+        later.daemon = True
+        later.start()
+        return
+    _Moment.put_off = 0
+    raise _of(number)
+
+
+def _importing(frame: FrameType | None) -> bool:
+    while frame is not None:
+        if frame.f_code.co_filename == _IMPORTING:
+            return True
+        frame = frame.f_back
+    return False
+
+
+def _leave(number: int, frame: FrameType | None) -> None:
+    os.write(2, b"equiscope: stopped\n")
+    os._exit(SIGNALLED + number)

@@ -28,6 +28,16 @@ def halted(pid: int) -> bool:
         return False
 
 
+def processor_seconds(pid: int) -> float:
+    """Return the processor time that a process has taken, 0 where that is not known."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            told = file.read().rpartition(b")")[2].split()
+        return (int(told[11]) + int(told[12])) / os.sysconf("SC_CLK_TCK")
+    except (OSError, ValueError, IndexError):
+        return 0.0
+
+
 def end(process: subprocess.Popen[bytes], working: int | None = None) -> None:
     """End a process and all that it has started, at once.
 

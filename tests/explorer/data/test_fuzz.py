@@ -9,6 +9,7 @@ import pytest
 from explorer.data.opening import read_file, reader_of
 from explorer.data.readers import readers
 from tests.explorer.parts.hostile.accepted import accepted_files
+from tests.explorer.parts.hostile.records import dealt
 from tests.explorer.parts.hostile.structures import structured
 from tests.explorer.parts.hostile.trying import fault_of, mutants, tried
 
@@ -46,6 +47,22 @@ def test_two_thousand_files_that_lie_about_their_structure() -> None:
     outcome = tried(structured(2000, 0))
     assert not outcome.faults, str(outcome)
     assert outcome.counts["read"] > 300 and outcome.counts["refused"] > 1000, "the changes are neither none nor all"
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_two_thousand_files_whose_records_are_dealt_anew() -> None:
+    outcome = tried(dealt(2000, 0))
+    assert not outcome.faults, str(outcome)
+    assert outcome.counts["read"] > 300 and outcome.counts["refused"] > 1000, "the changes are neither none nor all"
+    assert not outcome.fallback, "each sentence says what is wrong"
+
+
+def test_a_seed_deals_the_same_records() -> None:
+    made = list(dealt(80, 3))
+    assert made == list(dealt(80, 3)) != list(dealt(80, 4))
+    changed = [content != accepted_files()[case.split()[0]][1] for case, _, content in made]
+    assert sum(changed) > 60, "most of them differ from what they were made of"
 
 
 def test_a_seed_gives_the_same_structures() -> None:

@@ -14,6 +14,7 @@ from torch import nn
 from explorer.app.answering.engine import LocalEngine
 from explorer.app.command.audit import audit
 from explorer.app.thread.failures import sentence
+from explorer.declare.elements import parse_chain
 from explorer.network.opening.files.looking import contents
 from explorer.network.opening.stored_weights import load_weights
 from explorer.network.tracing.layers import LayerError
@@ -313,3 +314,15 @@ def test_a_checkpoint_of_a_wrapped_network_fits(prefix: str, tmp_path: Path) -> 
     network = nn.ModuleDict({"net": nn.ModuleDict({"conv": nn.Conv2d(1, 2, 3)})})
     load_weights(network, tmp_path / "bare.pt")
     assert all(bool((p == 1).all()) for p in network.parameters())
+
+
+def test_what_a_network_overwrites_stays_as_it_was_given(tmp_path: Path) -> None:
+    text = "class net(Net):\n    def forward(self, x):\n        x.mul_(2).sub_(1)\n        return self.conv(x)\n"
+    path = tmp_path / "net.py"
+    path.write_text(HEAD + text)
+    state = State(f"{path}:net", sample=DATA, steps=parse_chain("rotate:90"))
+    engine = LocalEngine({}, trust=True)
+    given = engine.prepared(state, state.model).inputs.x.clone()
+    frame = engine.answer(state, lambda: False)
+    assert [*engine.refine(frame)] and [*engine.orbit(state)]
+    assert torch.equal(engine.prepared(state, state.model).inputs.x, given)

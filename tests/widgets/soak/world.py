@@ -12,6 +12,7 @@ import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -44,6 +45,7 @@ from widgets.window.controller import Controller
 from widgets.window.main_window import MainWindow
 
 PATIENCE_S = 12.0  # that a person waits for an answer, who then cancels: the window offers it after 10
+MENU_MS = 2000  # that a menu stays open which nobody answers
 LONGEST_S = 120.0  # that a window takes to start
 # what other programs' code says when it meets something that nobody has thought of
 STRANGE = re.compile(
@@ -312,6 +314,7 @@ class World:
         draw, self._note = Draws(one.numbers), ""
         if not self.windows:
             self.open_window(State())
+        QTimer.singleShot(MENU_MS, partial(self._leave_menu, self.done.total()))
         try:
             DONE[one.name][1](self, draw)
         except Exception:
@@ -322,6 +325,13 @@ class World:
         # mostly the next thing comes before the answer
         self.settle() if share > 0.7 else self.pump(round(60 * share))
         self.check()
+
+    def _leave_menu(self, number: int) -> None:
+        """Close the menu that an interaction has opened, as Escape does: a button that has one waits for it."""
+        if self.done.total() == number:
+            if (menu := QApplication.activePopupWidget()) is not None:
+                menu.close()
+            QTimer.singleShot(MENU_MS, partial(self._leave_menu, number))
 
     def check(self) -> None:
         """Raise what there is to complain of."""

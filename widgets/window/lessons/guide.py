@@ -247,8 +247,9 @@ class Guide(QObject):
 
     def _withhold(self) -> None:
         """Do not let the window name the culprit that a lesson asks for, before its answer was asked for."""
-        open_ones = [t for k, t in enumerate(self.walk.tasks) if t.reveal and k not in self._answered]
-        riddle = any(not t.patterns for t in open_ones) or any(map(self._names_culprit, open_ones))
+        asked = [t for k, t in enumerate(self.walk.tasks) if t.reveal and k not in self._answered]
+        # other answers are no verdicts
+        riddle = any(t.names_layer for t in asked if not t.patterns) or any(map(self._names_culprit, asked))
         self._shell.withhold(RIDDLE if riddle else "")
 
     def _names_culprit(self, task: Task) -> bool:

@@ -13,6 +13,7 @@ from explorer.declare.elements import Step, parse_chain
 from explorer.declare.space import Scene, kinds, spaces
 from explorer.state.state import State
 from explorer.work.files.replacing import write_whole
+from explorer.work.processes.asked_to_end import give_way
 from widgets.base.view import View
 from widgets.figures.export import ExportError, export_view
 from widgets.window.main_window import MainWindow
@@ -105,6 +106,7 @@ def _save_views(window: MainWindow, folder: Path, worth: Callable[[View], bool] 
     squares = window.controller.frame.squares if window.controller.frame is not None else ()
     domain = squares[0].domain if squares else ""
     for spec, view in window.panes.views:
+        give_way()
         if spec.name in _LISTS or (spec.domains and domain not in spec.domains):
             continue
         if not spec.tells(squares[0] if squares else None):

@@ -13,6 +13,7 @@ from explorer.app.thread.orders import Engine
 from explorer.square.frame import Failure, Frame, OrbitCurve
 from explorer.state.state import State
 from explorer.work.files.replacing import write_whole
+from explorer.work.processes.asked_to_end import give_way, held, wished
 from widgets.base.look import theme
 from widgets.base.view import View
 from widgets.window.app import Collector, application
@@ -79,7 +80,7 @@ def visit_window(
     app = application(())
     collector = Collector()
     before = theme.current().name
-    with tempfile.TemporaryDirectory() as folder:
+    with held(), tempfile.TemporaryDirectory() as folder:
         settings = QSettings(str(Path(folder, "settings.ini")), QSettings.Format.IniFormat)
         settings.setValue("theme", theme_name)
         window = MainWindow(start_engine, state, settings)
@@ -161,10 +162,15 @@ def _wait(window: MainWindow, state: State | None, orbit: bool, timeout: float) 
         controller.begin()
     else:
         controller.open_state(state)
+    asked = QTimer(interval=100)  # Qt may wait for long before Python runs again, which hears of a wish to end
+    asked.timeout.connect(lambda: loop.quit() if wished() else None)
+    asked.start()
     loop.exec()
+    asked.stop()
     limit.stop()
     for signal, slot in heard:
         signal.disconnect(slot)
+    give_way()
     if trouble:
         raise NoPicture(trouble[0])
     window.panes.complete()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 from PySide6.QtCore import QSize, QTimer, Signal
 from PySide6.QtGui import QResizeEvent, QShowEvent
@@ -187,6 +188,11 @@ class Panes(QTabWidget):
         """Tell something to every view, present and future; it replaces what was told under that name before."""
         self._told[what] = show
         self.each(show)
+
+    def looks(self) -> dict[str, dict[str, Any]]:
+        """Return what was chosen about the pictures of the views that there are, by their names."""
+        found = {seat.spec.name: seat.view.looks() for seat in self.seats if seat.view is not None}
+        return {name: looks for name, looks in found.items() if looks}
 
     def forget(self, what: str) -> None:
         """Tell views that come later nothing of what was told under that name."""

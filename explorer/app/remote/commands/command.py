@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import contextlib
-import io
 import math
-import pickle
 import subprocess
 import sys
 import time
 from collections.abc import Sequence
-from typing import Any, Never
+from typing import Any
 
 from explorer.app.remote.block import Block
 from explorer.app.remote.life.deaths import GARBLED, HALTED, SILENT, cause, excess, place, who
-from explorer.app.remote.life.watching import GRACE, OVER, TICK, Output, give_way, here
+from explorer.app.remote.life.watching import CONTROLS, GRACE, OVER, TICK, Output, give_way, here
 from explorer.app.remote.note import Note
 from explorer.app.remote.settings import memory_limit
 from explorer.work.processes.asked_to_end import SIGNALLED
 from explorer.work.processes.ending import end, halted, memory
+from explorer.work.processes.hearing import Hearing
 from explorer.work.processes.starting import start
+from explorer.work.processes.wire import Reader
 
 MOST_SHOWN = 8_192  # bytes of output of the network that are passed on
 MOST_WRITTEN = 50_000_000  # bytes of output of the network; one that writes more is ended
@@ -53,6 +53,7 @@ class _Command:
         number = Block.made()
         self._note = Note(number, fresh=True)
         self._started = start(f"{__package__}.commanded", (program, str(self._limit), *argv), (number,), guard=True)
+        self._hearing = Hearing(self._started.connection, MOST_TOLD)
         self._output = Output(self._started.process, MOST_SHOWN)
         self._answer: list[str] = []
         self._midway = False  # in a line that the network has begun
@@ -84,9 +85,9 @@ class _Command:
         process, closed = self._started.process, False
         while self._code is None:
             ended = process.poll() is not None
-            if self._started.connection.poll(0 if ended else TICK):
+            if self._hearing.poll(0 if ended else TICK):
                 try:
-                    self._hear(*_plain(self._started.connection.recv_bytes(MOST_TOLD)))
+                    self._hear(*Reader().value(self._hearing.take(), tuple[Any, ...]))
                     continue
                 except (EOFError, ConnectionError):
                     ended = True
@@ -128,7 +129,7 @@ class _Command:
         """Return what is wrong when all is done: a process that goes on. Threads of idle pools end by themselves."""
         if not self._threads:
             return ""
-        if self._started.connection.poll(GRACE):
+        if self._hearing.poll(GRACE):
             return ""
         running = ", ".join(name[:CHECKED] for name in self._threads[:3])
         return f"{who(self._names)} did not end: it left a thread running ({running}); make it a daemon, or end it"
@@ -136,11 +137,11 @@ class _Command:
     def _hear(self, kind: str, *rest: object) -> None:
         match kind, rest:
             case "out", (str(text),):
-                self._answer.append(text)
+                self._answer.append(CONTROLS.sub("", text))  # names of a network's layers are in it
             case "err", (str(text),):
                 self._pass_on()
                 self._new_line()
-                print(text, end="", file=sys.stderr, flush=True)
+                print(CONTROLS.sub("", text), end="", file=sys.stderr, flush=True)
             case "done", (int(code), tuple(threads)):
                 self._code, self._threads = code, threads
             case "broke", (str(error),):
@@ -162,14 +163,3 @@ class _Command:
         if self._midway:
             print(file=sys.stderr)
         self._midway = False
-
-
-class _Plain(pickle.Unpickler):
-    """Reads texts, numbers and tuples of them: a command is told nothing else."""
-
-    def find_class(self, module_name: str, global_name: str, /) -> Never:
-        raise pickle.UnpicklingError(f"{module_name}.{global_name} is told by no command")
-
-
-def _plain(message: bytes) -> tuple[Any, ...]:
-    return tuple(_Plain(io.BytesIO(message)).load())

@@ -6,7 +6,6 @@ import atexit
 import contextlib
 import io
 import os
-import pickle
 import sys
 import threading
 from importlib import import_module
@@ -16,6 +15,7 @@ from typing import Any, TextIO
 from explorer.app.remote.note import Note
 from explorer.work import crumbs
 from explorer.work.processes.birth import born, end_fork, keep_to, own
+from explorer.work.processes.wire import Writer
 
 MOST_LINES = 10  # of what is ignored
 LONGEST_LINE = 200  # characters of an exception that is ignored
@@ -36,7 +36,7 @@ class Line(io.TextIOBase):
         if threading.current_thread() is not threading.main_thread():
             return self.noise.write(text)
         end_fork(self._connection)
-        self._connection.send((self._kind, text))
+        self._connection.send_bytes(Writer().text((self._kind, text)))
         return len(text)
 
     def writable(self) -> bool:
@@ -63,11 +63,12 @@ def tell_uncaught(connection: Connection[Any, Any]) -> None:
 
     The command catches all that it can know: a network may have taken from Python what that is done with.
     """
-    leave, plain = os._exit, pickle.dumps(("broke", ""))
+    leave, plain = os._exit, Writer().text(("broke", ""))
 
     def broke(kind: type[BaseException], error: BaseException, trace: object) -> None:
         try:
-            connection.send(("broke", " ".join(f"{kind.__name__}: {error}".split())[:LONGEST_LINE]))
+            told = " ".join(f"{kind.__name__}: {error}".split())[:LONGEST_LINE]
+            connection.send_bytes(Writer().text(("broke", told)))
         except BaseException:
             connection.send_bytes(plain)
         finally:
@@ -93,5 +94,6 @@ def main(words: list[str]) -> None:
     with contextlib.suppress(OSError, ValueError):  # the network may have closed it
         noise.flush()
     left = [t.name for t in threading.enumerate() if not t.daemon and t is not threading.current_thread()]
-    atexit.register(end.connection.send, ("over",))  # once all threads have ended, and before all that takes long
-    end.connection.send(("done", code, tuple(left)))
+    # once all threads have ended, and before all that takes long
+    atexit.register(end.connection.send_bytes, Writer().text(("over",)))
+    end.connection.send_bytes(Writer().text(("done", code, tuple(left))))

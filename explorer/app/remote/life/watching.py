@@ -14,10 +14,12 @@ from collections.abc import Iterable
 
 from explorer.app.remote.life.deaths import place
 from explorer.app.remote.note import Note
+from explorer.work.processes.ending import processor_seconds
 from explorer.work.processes.starting import Started
 
 TICK = 0.05  # seconds between two looks at who waits, and at the memory that it takes
 GRACE = 1.0  # seconds that it has to give way in
+MOST_GRACE = 5.0  # seconds by the clock, where it is given so much processor time
 OVER = 1.1  # times the limit of memory: at the limit itself its own requests begin to fail, which says more
 LAST_WORDS = 0.2  # seconds to say where it is, before it is ended
 # what would move the cursor of a terminal, clear it or name its window; colours go with it
@@ -43,11 +45,20 @@ def here(started: Started, note: Note, names: Iterable[str]) -> str:
 
 
 def give_way(started: Started) -> None:
-    """Ask a process to end and wait a moment, so that it takes back what it has begun."""
-    if started.process.poll() is None and sys.platform != "win32":
-        with contextlib.suppress(ProcessLookupError, subprocess.TimeoutExpired):
-            os.kill(started.working or started.process.pid, signal.SIGTERM)
-            started.process.wait(GRACE)
+    """Ask a process to end and wait a moment, so that it takes back what it has begun.
+
+    The moment is a second of its own processor time: on a busy machine that takes longer by the clock.
+    """
+    if started.process.poll() is not None or sys.platform == "win32":
+        return
+    process = started.working or started.process.pid
+    begin, until = processor_seconds(process), time.monotonic() + MOST_GRACE
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(process, signal.SIGTERM)
+        while time.monotonic() < until and processor_seconds(process) - begin <= GRACE:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                started.process.wait(TICK)
+                return
 
 
 class Output:

@@ -28,7 +28,8 @@ def _sniff(head: bytes) -> bool:
 
 
 def _found(text: bytes) -> Found:
-    rows = [(k, line) for k, line in enumerate(re.sub(rb"#[^\n]*", b"", text).split(b"\n"), 1) if line.strip()]
+    told = enumerate((line.partition(b"#")[0] for line in text.split(b"\n")), 1)
+    rows = [(k, line) for k, line in told if line.strip()]
     head = _HEAD.match(rows[0][1].strip()) if rows else None
     if head is None:
         raise Broken("its first line does not begin with OFF", "save a mesh as OFF")

@@ -43,7 +43,12 @@ def finite(places: NDArray[Any]) -> tuple[NDArray[np.bool_], tuple[str, ...]]:
     gone = int((~kept).sum())
     if gone == len(places):
         raise Broken("none of its points is at a finite place", "save it again")
-    return kept, (f"{gone:,} points without a place are left out",) if gone else ()
+    return kept, (left_out(gone),) if gone else ()
+
+
+def left_out(count: int) -> str:
+    """Say how many points were left out."""
+    return f"{count:,} points without a place are left out" if count > 1 else "1 point without a place is left out"
 
 
 def _read_pcd(path: Path) -> Sample:
@@ -134,9 +139,10 @@ def _spread_out(path: Path, row: np.dtype[Any], axes: list[str], n: int, begin: 
         file.seek(begin)
         head = file.read(8)
         packed, size = (int(v) for v in np.frombuffer(head.ljust(8, b"\0"), "<u4"))
+        there = max(0, path.stat().st_size - begin - len(head))
+        if len(head) < 8 or there < packed:
+            raise Broken(f"it is truncated: it claims {packed:,} compressed bytes and {there:,} are there")
         data = file.read(packed)
-    if len(head) < 8 or len(data) < packed:
-        raise Broken(f"it is truncated: it claims {packed:,} compressed bytes and {len(data):,} are there")
     if size != n * row.itemsize:
         raise Broken(f"its header asks for {n * row.itemsize:,} bytes, and {size:,} are compressed", "save it again")
     if size > _MOST_BYTES:

@@ -114,7 +114,7 @@ def symbols(texts: list[str] | str) -> tuple[NDArray[np.float32], tuple[str, ...
         )
     at = {text: k for k, text in enumerate(alphabet)}
     x = np.zeros((len(texts), len(alphabet)), np.float32)
-    x[np.arange(len(texts)), [at[text] for text in texts]] = 1.0
+    x[np.arange(len(texts)), np.fromiter(map(at.__getitem__, texts), np.int32, len(texts))] = 1.0
     return x, tuple(alphabet)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import pickle
 import struct
 import zipfile
 import zlib
@@ -47,6 +48,11 @@ def _circle(case: str) -> bytes:
         at = after
 
 
+def _entries(count: int) -> bytes:
+    """Return a TIFF whose first page has so many entries, all of them alike."""
+    return b"II*\0\x08\0\0\0" + struct.pack("<H", count) + struct.pack("<HHII", 254, 4, 1, 0) * count + bytes(4)
+
+
 def _tagged(case: str, changes: Mapping[int, tuple[int, int | None]]) -> bytes:
     """Return a TIFF with other types and values of the tags of its first page."""
     content = bytearray(accepted_files()[case][1])
@@ -73,6 +79,12 @@ def _png(side: int) -> bytes:
     return b"\x89PNG\r\n\x1a\n" + _chunk(b"IHDR", head) + _chunk(b"IDAT", body) + _chunk(b"IEND", b"")
 
 
+def _without_palette() -> bytes:
+    head = struct.pack(">IIBBBBB", 29, 29, 8, 3, 0, 0, 0)
+    body = zlib.compress(bytes(30 * 29))
+    return b"\x89PNG\r\n\x1a\n" + _chunk(b"IHDR", head) + _chunk(b"IDAT", body) + _chunk(b"IEND", b"")
+
+
 def _stride_zero() -> bytes:
     import torch
 
@@ -89,6 +101,34 @@ def _safetensors(header: dict[str, object]) -> bytes:
 
 def _of(case: str) -> bytes:
     return accepted_files()[case][1]
+
+
+def _csr(**changed: np.ndarray) -> dict[str, np.ndarray]:
+    """Return the arrays of a sparse matrix of two nodes, some of them changed."""
+    ends = {"indices": np.array([0, 1]), "indptr": np.array([0, 1, 2]), "data": np.ones(2)}
+    return ends | {"format": np.array(b"csr"), "shape": np.array([2, 2])} | changed
+
+
+def _locked() -> bytes:
+    """Return an archive that says that its first member is locked by a password."""
+    content = bytearray(_of("points-npz"))
+    content[content.find(b"PK\3\4") + 6] |= 1
+    content[content.find(b"PK\1\2") + 8] |= 1
+    return bytes(content)
+
+
+def _pickled(opcodes: bytes) -> bytes:
+    """Return what torch.save would have written, with that for a pickle."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("a/data.pkl", opcodes)
+        archive.writestr("a/version", b"3")
+    return file.getvalue()
+
+
+class _Calls:
+    def __reduce__(self) -> tuple[object, ...]:
+        return io.open, ("executed", "w")
 
 
 def _cut(case: str, share: float = 0.5) -> bytes:
@@ -112,6 +152,8 @@ def refused_files() -> Mapping[str, tuple[Refused, ...]]:
             ("a.png", _png(8000), "cannot hold"),
             ("a.png", _cut("png"), "truncated"),
             ("a.jpg", _cut("jpeg"), "truncated"),
+            ("a.png", _without_palette(), "a part that it needs is missing"),
+            ("a.png", _png(29)[:33] + _chunk(b"IEND", b""), "0 bytes cannot hold its 29x29 pixels"),
             ("a.gif", _with("gif", struct.pack("<HH", 14, 12), b"\0\x20\0\x20"), "a file of"),
         ),
         "tiff": (
@@ -120,6 +162,7 @@ def refused_files() -> Mapping[str, tuple[Refused, ...]]:
             ("a.tif", b"II*\0\xff\xff\xff\x7f", "truncated"),
             ("a.tif", _tagged("tiff-lzw", {258: (2, None), 262: (3, 6)}), "3 channels of unknown bits, YCBCR, LZW"),
             ("a.tif", _circle("tiff"), "circle"),
+            ("a.tif", _entries(65535), "its page claims 65535 entries"),
             ("a.tif", _circle("tiff-zip"), "circle"),
         ),
         "array": (
@@ -143,12 +186,17 @@ def refused_files() -> Mapping[str, tuple[Refused, ...]]:
             ("a.nii", _cut("nifti"), "truncated"),
             ("a.nii.gz", gzip.compress(_cut("nifti", 0.3)), "truncated|damaged"),
             ("a.nii", bytes(400), "no NIfTI"),
+            ("a.nii", _of("nifti")[:116] + struct.pack("<f", float("nan")) + _of("nifti")[120:], "finite"),
+            ("a.nii.gz", gzip.compress(gzip.compress(_of("nifti"))), "."),
         ),
         "edges": (
             ("a.csv", b"# nodes: 16000000\n0,1\n1,2\n", "claims 16000000 nodes"),
             ("a.edges", b"0\n1\n", "one column"),
             ("a.edges", b"0 1 2\n1 2 x\n", "'x'"),
             ("a.csv", b"source,target\n0,\n", "no target"),
+            ("a.edges", b"a" * 400_000 + b",b\nc,d\n", "more than 131072 characters"),
+            ("a.csv", b"," * 3_000_000, "more than 1048576 characters"),
+            ("a.edges", b"a b " + b"{'w':" * 3000 + b"1" + b"}" * 3000 + b"\n", "line 1|nested"),
         ),
         "matrix-text": (
             ("a.csv", b",a,b,c,d\n", "a heading and no line"),
@@ -160,6 +208,7 @@ def refused_files() -> Mapping[str, tuple[Refused, ...]]:
             ("a.graphml", _with("graphml", b"2.0", b"two"), "not a number"),
             ("a.graphml", b"<!DOCTYPE a [<!ENTITY b 'c'>]><graphml/>", "document type"),
             ("a.graphml", b"<graphml>" * 100, "nested"),
+            ("a.graphml", b'<?xml version="1.0" encoding="utf-7"?><graphml/>', "encoding that is not read"),
         ),
         "gml": (
             ("a.gml", _cut("gml"), "truncated|no value"),
@@ -181,10 +230,17 @@ def refused_files() -> Mapping[str, tuple[Refused, ...]]:
             ("a.mtx", market + b"3 3 1\n1 2 1 4\n", "more numbers"),
             ("a.npz", bomb("adjacency.npy", claiming((32000, 32000)), 4), "the most is 16384"),
             ("a.npz", npz(adjacency=np.ones((3, 4))), "not square"),
+            ("a.npz", npz(**_csr(format=np.array([b"csr", b"csr"]))), "several values where one is told"),
+            ("a.npz", npz(**_csr(indptr=np.array([0, 2**40, 2]))), "."),
+            ("a.npz", npz(**_csr(indices=np.array([-1, 5]))), "."),
         ),
         "tensors": (
             ("a.pt", _stride_zero(), "claims 3000000000 numbers and 1 are there"),
             ("a.pt", _cut("pt"), "archive"),
+            ("a.pt", bytes(5000), "none of torch's formats"),
+            ("a.pt", _pickled(b"\x80\x02" + b"]" * 500_000 + b"a" * 499_999 + b"."), "."),
+            ("a.pt", _pickled(b"\x80\x02]r\xff\xff\xff\x7f."), "."),
+            ("a.pt", _pickled(pickle.dumps(_Calls(), 2)), "run code|never run|not tensors|no dict"),
             (
                 "a.safetensors",
                 _safetensors({"x": {"dtype": "F32", "shape": [9, 9], "data_offsets": [0, 324]}}),
@@ -292,6 +348,11 @@ def refused_files() -> Mapping[str, tuple[Refused, ...]]:
             ("a.pcd", _with("pcd", b"DATA binary", b"DATA packed"), "'packed'"),
             ("a.pcd", _with("pcd", b"SIZE 4", b"SIZE 65536"), "size that it has not"),
             ("a.pcd", _with("pcd", b"POINTS 8", b"POINTS x"), "after POINTS is no whole number"),
+            (
+                "a.pcd",
+                _with("pcd", b"DATA binary\n", b"DATA binary_compressed\n" + struct.pack("<II", 2**31, 96)),
+                "claims 2,147,483,648 compressed bytes",
+            ),
         ),
         "points-npy": (
             ("a.npy", npy(np.full((9, 3), np.nan)), "finite place"),
@@ -299,6 +360,7 @@ def refused_files() -> Mapping[str, tuple[Refused, ...]]:
         ),
         "points-npz": (
             ("a.npz", npz(points=np.ones((3, 4))), r"\(points, 3\)"),
+            ("a.npz", _locked(), "locked by a password"),
             ("a.npz", npz(points=np.full((3, 3), np.nan)), "finite"),
             ("a.npz", bomb("points.npy", claiming((900_000, 3)), 2), "truncated"),
         ),
@@ -311,6 +373,7 @@ def refused_files() -> Mapping[str, tuple[Refused, ...]]:
             ("a.extxyz", xyz.replace("3", "999999999", 1).encode() + b"C 0 0 0\n", "truncated"),
             ("a.extxyz", xyz.replace("R:3", "R:1000000000").encode() + b"C 0 0 0\n" * 3, "columns"),
             ("a.extxyz", xyz.encode() + b"C 0 0 0\n", "truncated"),
+            ("a.extxyz", _with("extxyz", b'Lattice="5', b'Lattice="nan'), "the cell of point 0 is no finite number"),
             ("a.extxyz", xyz.encode() + b"C 0 0 0\nC 0 0\nC 0 0 0\n", "line 4 has 3 columns"),
             ("a.extxyz", xyz.encode() + b"C 0 0 0\nC 0 1,5 0\nC 0 0 0\n", "line 4: column 3 is no number"),
         ),

@@ -20,7 +20,7 @@ from widgets.base.text.kinds_of_data import FAMILIES
 from widgets.views.choosing.cards import COUNT, IMAGE, INFO
 from widgets.views.choosing.filters import Favourites
 from widgets.views.choosing.gallery import GalleryView
-from widgets.views.choosing.model_card import fitted, paint_lines
+from widgets.views.choosing.model_card import MARGIN, fitted, paint_lines
 from widgets.views.choosing.pictures import FOLDER, SIZE, THEMES, thumbnail
 
 ODD = odd_frames()
@@ -316,6 +316,20 @@ def test_every_model_has_a_picture_or_its_card_has_words():
             image = thumbnail(name, theme_name)
             assert image is not None and (image.width(), image.height()) == (2 * SIZE[0], 2 * SIZE[1])
     assert thumbnail("no-such-model", "light") is None and thumbnail("/a/net.py:Net", "light") is None
+
+
+def test_rows_grow_with_their_pictures_in_a_wider_list(view, qtbot):
+    """A lesson makes the panel wider: the rows kept their height, and pictures and titles lay over each other."""
+    cards = view.models
+    delegate = cards.itemDelegate()
+    shown = [cards.item(r) for r in range(cards.count()) if cards.item(r).data(INFO) is not None][:2]
+    for width in (200, 330, 200):
+        view.resize(width, 500)
+        picture = delegate.picture_size
+        qtbot.waitUntil(lambda: cards.visualItemRect(shown[0]).height() >= picture()[1] + 2 * MARGIN)  # noqa: B023
+        one, other = (cards.visualItemRect(item) for item in shown)
+        assert not one.intersects(other)
+    assert cards.visualItemRect(shown[0]).height() < SIZE[1] + 2 * MARGIN
 
 
 def test_titles_take_two_lines(qtbot):

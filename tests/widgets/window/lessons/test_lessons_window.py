@@ -181,6 +181,16 @@ def test_leaving_a_riddle_gives_the_verdict_back(qtbot: QtBot, open_window: Open
     assert guide.panel is not None and guide.panel.isHidden()
 
 
+@pytest.mark.slow
+def test_a_question_about_something_else_keeps_no_verdict_back(qtbot: QtBot, open_window: Open) -> None:
+    window = open_window(State(model="d4-cnn", sample="digit-3"))
+    guide = begin(qtbot, window, "67")
+    assert any(task.reveal and not task.patterns for task in guide.walk.tasks), "it asks which of two gradients falls"
+    settle(qtbot, window, measured=True)
+    qtbot.waitUntil(lambda: window.diagnosis.text.toolTip().startswith("Holds"))
+    assert not window.layer_menu.withheld
+
+
 @pytest.mark.parametrize("number", ["57", "59", "74", "01", "27", "85", "95"])
 @pytest.mark.slow
 def test_the_named_view_is_open_when_a_lesson_begins(qtbot: QtBot, open_window: Open, number: str) -> None:

@@ -1,4 +1,4 @@
-"""Adversarial trainings steered in the window: which half learns, samples while it learns, and the way back."""
+"""Trainings of shipped networks steered in the window: which half learns, samples, terms, and the way back."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from widgets.window.training.page import TrainPage
 from widgets.window.training.run import Run
 
 Opened = tuple[MainWindow, TrainPage]
-START_MS = 3 * LONGEST_MS  # of a process that imports torch, beside others
+START_MS = 3 * LONGEST_MS  # for what a process does that imports torch and trains, beside others
 pytestmark = pytest.mark.timeout(600)
 
 
@@ -51,10 +51,10 @@ def begun(qtbot: QtBot, page: TrainPage) -> Run:
 
 def choose(qtbot: QtBot, page: TrainPage, name: str) -> None:
     """Choose a loss with the mouse, from the list that the box unfolds."""
-    qtbot.waitUntil(lambda: page.loss.findText(name) >= 0, timeout=LONGEST_MS)
+    qtbot.waitUntil(lambda: page.loss.findText(name) >= 0, timeout=START_MS)
     click(qtbot, page.loss)
     entries = page.loss.view()
-    qtbot.waitUntil(entries.isVisible, timeout=LONGEST_MS)
+    qtbot.waitUntil(entries.isVisible, timeout=START_MS)
     index = page.loss.model().index(page.loss.findText(name), 0)
 
     def chosen() -> bool:
@@ -65,7 +65,7 @@ def choose(qtbot: QtBot, page: TrainPage, name: str) -> None:
             qtbot.mouseClick(entries.viewport(), Qt.MouseButton.LeftButton, pos=at)
         return page.loss.currentText() == name and not entries.isVisible()
 
-    qtbot.waitUntil(chosen, timeout=LONGEST_MS)
+    qtbot.waitUntil(chosen, timeout=START_MS)
 
 
 def stood(qtbot: QtBot, page: TrainPage, run: Run) -> dict[str, np.ndarray]:
@@ -73,7 +73,7 @@ def stood(qtbot: QtBot, page: TrainPage, run: Run) -> dict[str, np.ndarray]:
     said: list[int] = []
     run.process.told.connect(lambda found: said.append(found["paused"]) if "paused" in found else None)
     click(qtbot, page.play)
-    qtbot.waitUntil(lambda: bool(said), timeout=LONGEST_MS)
+    qtbot.waitUntil(lambda: bool(said), timeout=START_MS)
     return dict(load_file(Path(run.folder.name) / LIVE))
 
 
@@ -86,10 +86,10 @@ def test_the_half_that_is_chosen_learns_alone(qtbot: QtBot, train: Callable[[Sta
     for name, half in ((D_ALONE, "discriminator"), (G_ALONE, "generator")):
         choose(qtbot, page, name)
         # what the process had sent before it was asked may come after the choice
-        qtbot.waitUntil(lambda wanted=name: run.told.loss == wanted, timeout=LONGEST_MS)
+        qtbot.waitUntil(lambda wanted=name: run.told.loss == wanted, timeout=START_MS)
         step = run.told.step
         click(qtbot, page.play)
-        qtbot.waitUntil(lambda at=step: run.told.step > at + 5, timeout=LONGEST_MS)
+        qtbot.waitUntil(lambda at=step: run.told.step > at + 5, timeout=START_MS)
         after = stood(qtbot, page, run)
         assert page.loss.currentText() == name, "what is chosen stays chosen"
         assert {key.partition(".")[0] for key in before if not np.array_equal(before[key], after[key])} == {half}
@@ -106,28 +106,75 @@ def test_samples_change_while_the_network_learns(qtbot: QtBot, train: Callable[[
         found = view.numbers()
         return np.asarray(next(iter(found.values()))) if found else np.zeros(0)
 
-    qtbot.waitUntil(lambda: drawn().size > 0, timeout=LONGEST_MS)
+    qtbot.waitUntil(lambda: drawn().size > 0, timeout=START_MS)
     seen = [drawn()]
     begun(qtbot, page)
     for _ in range(2):
         qtbot.waitUntil(
-            lambda: drawn().shape == seen[0].shape and not np.array_equal(drawn(), seen[-1]), timeout=3 * LONGEST_MS
+            lambda: drawn().shape == seen[0].shape and not np.array_equal(drawn(), seen[-1]), timeout=START_MS
         )
         seen.append(drawn())
+
+
+@pytest.mark.slow
+def test_a_divergence_is_drawn_in_nats_whatever_it_is_multiplied_by(
+    qtbot: QtBot, train: Callable[[State], Opened]
+) -> None:
+    _, page = train(State("sprite-vae", device="cpu"))
+    run = begun(qtbot, page)
+    stood(qtbot, page, run)
+    qtbot.waitUntil(lambda: page.losses.part.findText("divergence") >= 0, timeout=LONGEST_MS)
+    page.losses.part.setCurrentText("divergence")
+    page.draw()
+    ((_, drawn, _),) = page.losses.chart.drawn
+    terms = run.told.losses
+    np.testing.assert_allclose(drawn.y, (terms["loss"].y - terms["reconstruction"].y) / 4.0, rtol=1e-3, atol=1e-3)
+
+
+@pytest.mark.slow
+def test_a_training_goes_on_while_another_kind_of_data_is_chosen(
+    qtbot: QtBot, train: Callable[[State], Opened]
+) -> None:
+    window, page = train(State("gan-line", device="cpu"))
+    page.epochs.setValue(100_000)
+    run = begun(qtbot, page)
+    window.controller.set_model("plain-cnn")
+    settle(qtbot, window)
+    window.menus.actions["train"].trigger()
+    assert window.files.trainer.page is page and page.info.name == "plain-cnn"
+    step = run.told.step
+    qtbot.waitUntil(lambda: run.told.step > step + 5, timeout=LONGEST_MS)
+    assert page.run is run and page.play.isEnabled()
+
+
+@pytest.mark.slow
+def test_a_code_book_is_counted_while_it_learns(qtbot: QtBot, train: Callable[[State], Opened]) -> None:
+    window, page = train(State("dvae", device="cpu"))
+    window.show_view("codebook")
+    view = window.panes.named("codebook")
+    run = begun(qtbot, page)
+
+    def counted() -> bool:
+        frame, usage = window.controller.frame, view.numbers().get("usage")
+        live = frame is not None and LIVE in frame.state.model
+        return live and usage is not None and float(np.ptp(usage)) > 0 and abs(float(usage.sum()) - 1) < 1e-2
+
+    qtbot.waitUntil(counted, timeout=START_MS)
+    qtbot.waitUntil(lambda: {"used", "perplexity"} <= set(run.told.figures), timeout=LONGEST_MS)
 
 
 @pytest.mark.slow
 def test_a_step_on_the_slider_is_drawn(qtbot: QtBot, train: Callable[[State], Opened]) -> None:
     window, page = train(State("plain-cnn", device="cpu"))
     run = begun(qtbot, page)
-    qtbot.waitUntil(lambda: len(run.told.kept) > 2, timeout=LONGEST_MS)
+    qtbot.waitUntil(lambda: len(run.told.kept) > 2, timeout=START_MS)
     stood(qtbot, page, run)
     settle(qtbot, window)
     for _ in range(2):
         for key in (Qt.Key.Key_Home, Qt.Key.Key_End):
             before = answer(window)
             qtbot.keyClick(page.time, key)
-            qtbot.waitUntil(lambda old=before: answer(window) != old, timeout=LONGEST_MS)
+            qtbot.waitUntil(lambda old=before: answer(window) != old, timeout=START_MS)
             settle(qtbot, window)
     assert run.told.step in run.told.kept
 
