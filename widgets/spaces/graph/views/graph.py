@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QComboBox, QLabel, QMenu, QToolButton, QVBoxLayout
 from explorer.declare.elements import Step
 from explorer.spaces.graph.drawing.values import GraphPart
 from explorer.square.frame import Square
-from widgets.base.controls.flow import GAP, Flow
+from widgets.base.controls.flow import Flow, words_in_line
 from widgets.base.frame_view import FrameView
 from widgets.base.look import theme
 from widgets.base.text.words import figure, subject
@@ -36,9 +36,7 @@ TITLES = {"size": "Size of nodes", "labels": "Labels", "hulls": "Hulls", "number
           "difference": "Difference"}  # fmt: skip
 NO_LAYOUT = "No layout was found ({}): the nodes lie on a disc, in their order"
 ROUND = 20  # pixels at both ends of the row of choices
-CUT = 120  # pixels that a choice has at least when its name is cut
 MUST = ("Nodes", "Edges")  # words that always stand before their choices
-QWIDGETSIZE_MAX = 16_777_215  # Qt's own: no limit
 LARGE = 20_000  # nodes or edges from which panels are worked out beside the window
 PAIRS_OF_ONE = 20  # pairs of nodes are looked through that much faster than edges are drawn
 
@@ -109,18 +107,10 @@ class GraphView(FrameView[tuple[Square, GraphPart]]):
     def _show_words(self) -> None:
         """Show the words before the choices that there are; those that only join two choices where there is room."""
         boxes = (self.colour, self.channel, self.edges, self.head)
-        there = [(word, box) for word, box in zip(self._words, boxes, strict=True) if not box.isHidden()]
-        needed = [*(part for pair in there for part in pair), self.relabel, self.look, self.fit]
-        room = self.width() - ROUND - sum(part.sizeHint().width() + GAP for part in needed)
-        joined = room >= 0
-        if not joined:  # without the words that only join
-            room += sum(word.sizeHint().width() + GAP for word, _ in there if word.text() not in MUST)
-        widest = max((box for _, box in there), key=lambda box: box.sizeHint().width())
-        for _, box in there:  # the longest name is cut before a second line is needed
-            least = box.sizeHint().width() + min(room, 0) if box is widest else 0
-            box.setMaximumWidth(least if least >= CUT else QWIDGETSIZE_MAX)
-        for word, box in zip(self._words, boxes, strict=True):
-            word.setVisible(not box.isHidden() and (joined or word.text() in MUST))
+        pairs = [pair for pair in zip(self._words, boxes, strict=True) if not pair[1].isHidden()]
+        shown = words_in_line(self.width() - ROUND, pairs, (self.relabel, self.look, self.fit), MUST)
+        for word in self._words:
+            word.setVisible(word in shown)
 
     def _make_menu(self) -> QMenu:
         menu = QMenu(self)
