@@ -237,7 +237,8 @@ class InspectorView(StateView):
         self.setTabOrder(self.buttons[ELEMENTS[-1][0]], self.chain)  # from above to below
 
     def _section_of(self, transform: Transform) -> Section:
-        section = Section(transform.title, transform.symbol, transform.params, transform.gesture == "key")
+        acts = not transform.element(*transform.defaults).identity  # then no slider brings it into the chain
+        section = Section(transform.title, transform.symbol, transform.params, acts)
         section.head.setToolTip(transform.summary)
         name = transform.name
         section.changed.connect(

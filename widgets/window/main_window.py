@@ -118,6 +118,7 @@ class MainWindow(Shell):
         # of a network from a file its frame alone says what it lives on
         c.frame_ready.connect(lambda _: self.menus.show_state(c.state))
         c.session_opened.connect(self.files.opened_session)
+        c.session_opened.connect(lambda *_: self.greeting.give_way())
         c.played.connect(self.menus.show_playing)
         self.quick.device_chosen.connect(lambda name: c.change({"device": name}))
         self.quick.dtype_chosen.connect(lambda name: c.change({"dtype": name}))

@@ -78,14 +78,18 @@ def test_a_lesson_shows_what_it_asks_for(number: str) -> None:
 
 @each_lesson
 def test_layers_controls_and_choices_in_a_lesson_exist(number: str) -> None:
-    """Lower-case names in italics are layers, choices or models; names in bold are controls."""
+    """Names in italics are layers, choices, models or panels; names in bold are controls."""
     text, state = load_session(LESSONS[number]).written, lesson(number)
     cards = [engine().cards[name] for name in filter(None, [state.model, state.compare])]
     squares = list(answer(state).squares)
     for param in cards[0].params:
         squares += at(number, params={param.name: param.minimum}).squares  # a choice may exchange layers
     known = {layer.name for square in squares for layer in square.layers}
+    # of another model that a step opens; doing every step in the window shows whether it is there
+    asked = (pattern.get("layer") for task in load_session(LESSONS[number]).tasks for pattern in task.patterns)
+    known |= {name for name in asked if isinstance(name, str)}
     known |= {name.rpartition(".")[2] for name in known} | set(engine().cards)
+    known |= {card.title for card in engine().cards.values()}
     titles = {"Do this", "Look at"}
     for param in [*cards[0].params, *(p for t in transforms().values() for p in t.params)]:
         titles.add(param.title)

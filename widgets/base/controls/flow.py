@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
+
 from PySide6.QtCore import QPoint, QRect, QSize, Qt
-from PySide6.QtWidgets import QLayout, QLayoutItem, QWidget
+from PySide6.QtWidgets import QComboBox, QLabel, QLayout, QLayoutItem, QWidget
 
 GAP = 6  # pixels
+LEAST = 120  # pixels that a box has whose name is cut
+UNBOUNDED = 16_777_215  # Qt's QWIDGETSIZE_MAX
 
 
 class Flow(QLayout):
@@ -69,6 +73,28 @@ class Flow(QLayout):
             x, high = x + size.width() + GAP, max(high, size.height())
         _level(line, high, move)
         return y + high - rect.y()
+
+
+def words_in_line(
+    width: int, pairs: Sequence[tuple[QLabel, QComboBox]], others: Sequence[QWidget], must: Collection[str]
+) -> list[QLabel]:
+    """Return the words that stand before their boxes where all are to be in one line: all, or those that must.
+
+    Where even these have no room the longest name among the boxes is cut, before a second line is needed.
+
+    Args:
+        others: what stands in the line too.
+        must: words that always stand there.
+    """
+    parts = [*others, *(part for pair in pairs for part in pair)]
+    room = width - sum(part.sizeHint().width() + GAP for part in parts)
+    shown = [word for word, _ in pairs if room >= 0 or word.text() in must]
+    room += sum(word.sizeHint().width() + GAP for word, _ in pairs if word not in shown)
+    widest = max((box for _, box in pairs), key=lambda box: box.sizeHint().width(), default=None)
+    for _, box in pairs:
+        cut = box.sizeHint().width() + room if box is widest and room < 0 else 0
+        box.setMaximumWidth(cut if cut >= LEAST else UNBOUNDED)
+    return shown
 
 
 def _level(line: list[tuple[QLayoutItem, QRect]], high: int, move: bool) -> None:

@@ -70,6 +70,11 @@ class Greeting(QObject):
         if self.card.isVisible() and not self._asked and self._host.domain and not self._turns():
             self.card.hide()
 
+    def give_way(self) -> None:
+        """Let the card go, until the next start: a lesson or a session leads on from here."""
+        self._asked = False
+        self.card.hide()
+
     def _turns(self) -> bool:
         return self._host.domain in transforms()[TURN].domains
 

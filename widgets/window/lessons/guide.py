@@ -10,7 +10,8 @@ from PySide6.QtCore import QObject, QTimer
 from PySide6.QtWidgets import QMenu
 
 from explorer.square.frame import Frame
-from explorer.state.lessons.pattern import Sight, views_in
+from explorer.state.lessons.pattern import Sight, holds, views_in
+from explorer.state.lessons.tasks import Task
 from explorer.state.lessons.walk import Walk
 from explorer.state.session import Session
 from explorer.state.state import State
@@ -178,6 +179,8 @@ class Guide(QObject):
 
     def _frame_came(self, frame: Frame) -> None:
         self._looking.start()
+        if self.walk.tasks:
+            self._withhold()  # before anybody can read it
         if self.wanted is None or frame.state.epoch != self._controller.state.epoch:
             return
         wanted, self.wanted = self.wanted, None
@@ -201,7 +204,7 @@ class Guide(QObject):
         """Show the answer of a step; where nothing else has to be done, that does it."""
         self._answered.add(k)
         if self.walk.tasks[k].patterns:
-            self._show()
+            self._show()  # and with it the verdict
         else:
             self._seen(k)
 
@@ -216,12 +219,16 @@ class Guide(QObject):
         """See what is done; nothing while the lesson's own first frame has not come."""
         if self.walk.tasks and self.wanted is None:
             before = self.walk.current
-            info = self._controller.info
-            params = info.params if info is not None else ()
-            if self.walk.see(Sight(self._controller.state, self._start, in_sight(self._shell), params)):
+            if self.walk.see(self._sight()):
                 self._progressed(before)
                 return
+            self._withhold()
         self._show_strip()
+
+    def _sight(self) -> Sight:
+        info = self._controller.info
+        params = info.params if info is not None else ()
+        return Sight(self._controller.state, self._start, in_sight(self._shell), params)
 
     def _progressed(self, before: int = -1) -> None:
         self.course.keep(self._path, self.walk.marks)
@@ -240,9 +247,17 @@ class Guide(QObject):
 
     def _withhold(self) -> None:
         """Do not let the window name the culprit that a lesson asks for, before its answer was asked for."""
-        asked = [t for k, t in enumerate(self.walk.tasks) if k not in self._answered and not t.patterns]
-        riddle = any(t.names_layer for t in asked)  # other answers are no verdicts
+        asked = [t for k, t in enumerate(self.walk.tasks) if t.reveal and k not in self._answered]
+        # other answers are no verdicts
+        riddle = any(t.names_layer for t in asked if not t.patterns) or any(map(self._names_culprit, asked))
         self._shell.withhold(RIDDLE if riddle else "")
+
+    def _names_culprit(self, task: Task) -> bool:
+        """Say whether the answer of a step is the guilty layer of what is shown, which the step asks to be shown."""
+        frame = self._controller.frame
+        guilty = {name for square in frame.squares for name in square.guilty} if frame is not None else set()
+        sight = self._sight()
+        return any(f"*{name}*" in task.reveal for name in guilty) and any(holds(p, sight) for p in task.patterns)
 
     def _panel_shown(self, shown: bool) -> None:
         self._panel_in_sight = shown

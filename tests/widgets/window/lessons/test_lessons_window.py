@@ -157,6 +157,24 @@ def test_the_answer_is_behind_reveal(qtbot: QtBot, open_window: Open) -> None:
     qtbot.waitUntil(lambda: "conv2" in window.diagnosis.text.toolTip())
 
 
+@pytest.mark.slow
+def test_the_second_riddle_of_a_lesson_is_not_given_away_either(qtbot: QtBot, open_window: Open) -> None:
+    window = open_window(State(model="d4-cnn", sample="digit-3"))
+    guide = begin(qtbot, window, "23")
+    assert guide.panel is not None
+    guide.reveal(3)
+    settle(qtbot, window, measured=True)
+    qtbot.waitUntil(lambda: "conv2" in window.diagnosis.text.toolTip())
+    window.controller.change({"model": "fault-padding"})
+    settle(qtbot, window, measured=True)
+    qtbot.waitUntil(lambda: bool(window.layer_menu.withheld))
+    assert "pad2" not in window.diagnosis.text.toolTip() and not window.layer_menu.guilty
+    guide.panel.bring_card(4)
+    press(qtbot, guide.panel.cards[4].reveal_button)
+    settle(qtbot, window, measured=True)
+    qtbot.waitUntil(lambda: "pad2" in window.diagnosis.text.toolTip())
+
+
 def test_leaving_a_riddle_gives_the_verdict_back(qtbot: QtBot, open_window: Open) -> None:
     window = open_window(State(model="d4-cnn", sample="digit-3"))
     guide = begin(qtbot, window, "23")
@@ -237,6 +255,16 @@ def test_what_a_step_asks_to_open_is_left_to_the_person(qtbot: QtBot, open_windo
     settle(qtbot, window)
     qtbot.waitUntil(lambda: "orbit" in in_sight(window), timeout=20_000)
     assert not any(window.files.guide.walk.done)
+
+
+def test_the_card_of_the_first_start_gives_way_to_a_lesson(qtbot: QtBot, open_window: Open) -> None:
+    window = open_window(State(model="d4-cnn", sample="digit-3"))
+    window.greeting.greet()
+    assert window.greeting_card.isVisible()
+    begin(qtbot, window, "01")
+    assert window.greeting_card.isHidden()
+    window.greeting.greet()
+    assert window.greeting_card.isVisible(), "it was not closed for good"
 
 
 def test_the_way_to_the_next_lesson_and_back(qtbot: QtBot, open_window: Open) -> None:

@@ -182,3 +182,23 @@ def test_a_film_of_a_turn_is_offered_where_something_turns(qtbot: QtBot, open_wi
     window.show_view("points")
     window.menus.menus["File"].aboutToShow.emit()
     assert window.menus.actions["export_turntable"].isVisible()
+
+
+@pytest.mark.parametrize(("model", "name"), [("lstm", "reverse"), ("d4-cnn", "reflect")])
+def test_what_no_slider_brings_into_the_chain_has_a_button(
+    qtbot: QtBot, open_window: Open, model: str, name: str
+) -> None:
+    window = open_window(State(model=model, device="cpu"))
+    inspector = window.panes.named("inspector")
+    assert inspector is not None
+    section = inspector.sections[name]  # type: ignore[attr-defined]
+    inspector.area.ensureWidgetVisible(section)  # type: ignore[attr-defined]
+    qtbot.waitUntil(section.clear.isVisible)
+    assert section.clear.text() == "+"
+    qtbot.mouseClick(section.clear, Qt.MouseButton.LeftButton)
+    assert [step.name for step in window.controller.state.steps] == [name]
+    settle(qtbot, window)
+    qtbot.waitUntil(lambda: section.clear.text() == "×")
+    qtbot.mouseClick(section.clear, Qt.MouseButton.LeftButton)
+    assert not window.controller.state.steps
+    settle(qtbot, window)

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QComboBox, QLabel, QMenu, QToolButton, QVBoxLayout
 from explorer.declare.elements import Step
 from explorer.spaces.graph.drawing.values import GraphPart
 from explorer.square.frame import Square
-from widgets.base.controls.flow import GAP, Flow
+from widgets.base.controls.flow import Flow, words_in_line
 from widgets.base.frame_view import FrameView
 from widgets.base.look import theme
 from widgets.base.text.words import figure, subject
@@ -36,6 +36,7 @@ TITLES = {"size": "Size of nodes", "labels": "Labels", "hulls": "Hulls", "number
           "difference": "Difference"}  # fmt: skip
 NO_LAYOUT = "No layout was found ({}): the nodes lie on a disc, in their order"
 ROUND = 20  # pixels at both ends of the row of choices
+MUST = ("Nodes", "Edges")  # words that always stand before their choices
 LARGE = 20_000  # nodes or edges from which panels are worked out beside the window
 PAIRS_OF_ONE = 20  # pairs of nodes are looked through that much faster than edges are drawn
 
@@ -106,11 +107,10 @@ class GraphView(FrameView[tuple[Square, GraphPart]]):
     def _show_words(self) -> None:
         """Show the words before the choices that there are; those that only join two choices where there is room."""
         boxes = (self.colour, self.channel, self.edges, self.head)
-        there = [(word, box) for word, box in zip(self._words, boxes, strict=True) if not box.isHidden()]
-        needed = [*(part for pair in there for part in pair), self.relabel, self.look, self.fit]
-        room = self.width() - ROUND - sum(part.sizeHint().width() + GAP for part in needed)
-        for word, box in zip(self._words, boxes, strict=True):
-            word.setVisible(not box.isHidden() and (room >= 0 or word.text() in ("Nodes", "Edges")))
+        pairs = [pair for pair in zip(self._words, boxes, strict=True) if not pair[1].isHidden()]
+        shown = words_in_line(self.width() - ROUND, pairs, (self.relabel, self.look, self.fit), MUST)
+        for word in self._words:
+            word.setVisible(word in shown)
 
     def _make_menu(self) -> QMenu:
         menu = QMenu(self)
