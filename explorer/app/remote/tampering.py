@@ -166,6 +166,19 @@ def _limits() -> list[tuple[int, int]]:
     return [resource.getrlimit(kind) for kind in (resource.RLIMIT_NOFILE, resource.RLIMIT_CPU, resource.RLIMIT_AS)]
 
 
+def _whose() -> list[object]:
+    """Return what the system knows of the process and another network would find changed."""
+    if sys.platform == "win32":
+        return []
+    root = os.stat("/")
+    # in each thread its own, and what is asked for by setting it is told by a file only
+    told = Path("/proc/self/status").read_text("ascii", "replace") if sys.platform == "linux" else ""
+    masks = [line for line in told.splitlines() if line.startswith(("Umask", "SigBlk", "Groups", "Uid", "Gid"))]
+    timers = [signal.getitimer(one)[1] for one in (signal.ITIMER_REAL, signal.ITIMER_VIRTUAL, signal.ITIMER_PROF)]
+    priority = os.getpriority(os.PRIO_PROCESS, 0)
+    return [os.getuid(), os.geteuid(), os.getgid(), os.getegid(), priority, (root.st_dev, root.st_ino), timers, masks]
+
+
 def _tables() -> list[Any]:
     from torch.nn.modules import module as every
 
@@ -191,7 +204,8 @@ def _around() -> dict[str, object]:
         "the mode of torch": (torch._C._len_torch_dispatch_stack(), torch.is_inference_mode_enabled()),
         "the anomaly mode of torch": torch.is_anomaly_enabled(),
         "what NumPy does about errors": np.geterr(),
-        "how signals are handled": [signal.getsignal(one) for one in (signal.SIGINT, signal.SIGTERM)],
+        "how signals are handled": [signal.getsignal(one) for one in sorted(signal.valid_signals())],
+        "whom it belongs to": _whose(),
         "what the system lets it have": _limits(),
         "the folder": folder,
         "the environment": dict(os.environ),
