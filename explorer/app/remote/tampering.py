@@ -16,7 +16,7 @@ import sys
 import threading
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
@@ -170,9 +170,10 @@ def _whose() -> list[object]:
     """Return what the system knows of the process and another network would find changed."""
     if sys.platform == "win32":
         return []
-    root = os.stat("/")
-    # in each thread its own, and what is asked for by setting it is told by a file only
-    told = Path("/proc/self/status").read_text("ascii", "replace") if sys.platform == "linux" else ""
+    root, told = os.stat("/"), ""
+    # the mask of new files is asked for by setting it, or by reading what there is about a process
+    with suppress(OSError):  # not on this system; or no file can be opened any more, which is told by its limits
+        told = Path("/proc/self/status").read_text("ascii", "replace")
     masks = [line for line in told.splitlines() if line.startswith(("Umask", "SigBlk", "Groups", "Uid", "Gid"))]
     timers = [signal.getitimer(one)[1] for one in (signal.ITIMER_REAL, signal.ITIMER_VIRTUAL, signal.ITIMER_PROF)]
     priority = os.getpriority(os.PRIO_PROCESS, 0)
@@ -205,7 +206,6 @@ def _around() -> dict[str, object]:
         "the anomaly mode of torch": torch.is_anomaly_enabled(),
         "what NumPy does about errors": np.geterr(),
         "how signals are handled": [signal.getsignal(one) for one in sorted(signal.valid_signals())],
-        "whom it belongs to": _whose(),
         "what the system lets it have": _limits(),
         "the folder": folder,
         "the environment": dict(os.environ),
@@ -221,4 +221,5 @@ def _around() -> dict[str, object]:
         # which torch can be told and not be asked
         "what becomes of tiny numbers": bool((torch.full((1,), 1e-310, dtype=torch.float64) * 1.0).item()),
         "the precision of products": (torch.get_float32_matmul_precision(), torch.backends.mkldnn.enabled),
+        "whom it belongs to": _whose(),
     }

@@ -26,6 +26,7 @@ from explorer.app.thread.failures import Relayed, failure_of, is_kind
 from explorer.declare.elements import parse_chain
 from explorer.declare.states.interventions import parse_interventions
 from explorer.network.opening.files.trust import Trust
+from explorer.network.tracing.layers import LayerError
 from explorer.square.frame import Frame
 from explorer.state.state import State
 from explorer.work.progress import Cancelled, listening
@@ -234,6 +235,14 @@ def test_a_network_does_not_judge_itself(tmp_path: Path) -> None:
         assert engine.answer(upside_down(tmp_path, network(tmp_path, FINE, "other.py")), never).squares
     finally:
         engine.close()
+
+
+def test_a_layer_that_gives_nothing_on_the_moved_data_is_named(tmp_path: Path) -> None:
+    local = LocalEngine(cards(), trust=True)
+    state = replace(upside_down(tmp_path, network(tmp_path, "return x[:0]")), layer="trap")
+    with pytest.raises(LayerError, match=r"layer trap of .* gave no value on the moved data.*: its shape there is \(0,"):
+        local.answer(state, never)
+    local.close()
 
 
 @pytest.mark.parametrize(
