@@ -63,7 +63,7 @@ def window(start: Callable[[], WindowEngine], state: State, args: argparse.Names
 
     def opened(shown: MainWindow) -> None:
         if args.size:
-            shown.resize(int(width), int(height))
+            shown.begin_with(int(width), int(height))
         if args.theme:
             from widgets.base.look import theme
 

@@ -26,7 +26,7 @@ from explorer.equivariance.trial.remembered import Remembered
 from explorer.equivariance.trial.sufficing import Square, Sufficing
 from explorer.equivariance.trial.vanishing import settled
 from explorer.equivariance.verdict import sentences
-from explorer.equivariance.verdict.guilt import guilty_layers, unknown_before
+from explorer.equivariance.verdict.guilt import first_seen, guilty_layers, unknown_before
 from explorer.equivariance.verdict.hints import hints
 from explorer.equivariance.verdict.outcome import LayerReport, Report, model_hash, versions
 from explorer.network.describing.statistics import first_nan, statistics
@@ -65,6 +65,7 @@ class Audit:
         self.cases = [Case(self, inputs) for inputs in samples]
         self.x = samples[0].x
         self.figures = {name: Figures() for name in self.names}
+        self.by_sample: dict[str, dict[tuple[int, int], float]] = {name: {} for name in traced.outputs}  # the worst
         self.elements: list[tuple[str, bool]] = []
         self.acted: dict[str, tuple[Element, Inputs]] = {}  # on the first sample, exactly and whole
         self.table: dict[str, dict[str, tuple[float | None, float | None]]] = {name: {} for name in self.names}
@@ -103,15 +104,15 @@ class Audit:
         self.elements.append((label, all(case.inputs.exact(element) for case in self.cases)))
         if self.elements[-1][1] and own[0].known(self.x, self.cases[0].inputs.field) is None:
             self.acted[label] = own[0], moved[0]
-        for case, g, gx in zip(self.cases, own, moved, strict=True):
-            self._add(case, label, g, gx, element.on(case.other))
+        for number, (case, g, gx) in enumerate(zip(self.cases, own, moved, strict=True)):
+            self._add(case, number, label, g, gx, element.on(case.other))
         for name in self.names:
             if found := self.found[name].pop(label, None):
                 cumulative, local = found
                 here = None if not local else float(torch.cat(local).median())
                 self.table[name][label] = (float(torch.cat(cumulative).median()), here)
 
-    def _add(self, case: Case, label: str, element: Element, gx: Inputs, of_other: Element) -> None:
+    def _add(self, case: Case, number: int, label: str, element: Element, gx: Inputs, of_other: Element) -> None:
         answers, _ = self.run(gx)
         others: dict[str, Tensor] = {}
 
@@ -166,6 +167,9 @@ class Audit:
             figures.floor.append(measure.there_and_back(once, value, f, layer.sees))
             figures.distances.append(d)
             figures.kept.append(where.kept)
+            if exact and (worst := self.by_sample.get(layer.name)) is not None:
+                for k, error in enumerate(d.relative.tolist()):
+                    worst[number, k] = max(error, worst.get((number, k), 0.0))
             collected = self.found[layer.name].setdefault(label, ([], []))
             collected[0].append(d.relative)
             collected[1].extend([] if local is None else [local])
@@ -182,17 +186,21 @@ class Audit:
         return any(row.guessed and row.seen for row in rows)
 
     def apart(self, element: Element) -> float | None:
-        """Return the relative error of the output under an element that is not judged, where it has an action."""
-        case, layer = self.cases[0], self.trace[self.trace.output]
+        """Return the relative error of the outputs under an element that is not judged, where all have an action."""
+        case, found = self.cases[0], 0.0
         element = element.on(case.inputs)
-        expected = measure.expected_after(element, layer, case.values[layer.name])
-        if expected is None or layer.field is None or not case.inputs.exact(element):
+        if not case.inputs.exact(element):
             return None
-        answer = self.run(case.inputs.moved(element))[0][layer.name]
-        if answer.shape != expected.shape or not element.exact(layer.field, tuple(expected.shape)):
-            return None
-        where = measure.mask(element, expected, layer.field, layer.sees)
-        return float(measure.apart(expected, answer, where, layer.field).median())
+        answers = self.run(case.inputs.moved(element))[0]
+        for layer in (self.trace[name] for name in self.trace.outputs):
+            expected, answer = measure.expected_after(element, layer, case.values[layer.name]), answers[layer.name]
+            if expected is None or layer.field is None or answer.shape != expected.shape:
+                return None
+            if not element.exact(layer.field, tuple(expected.shape)):
+                return None
+            where = measure.mask(element, expected, layer.field, layer.sees)
+            found = max(found, float(measure.apart(expected, answer, where, layer.field).median()))
+        return found
 
     def with_exchanges(self, elements: Sequence[tuple[str, Element]]) -> Trace:
         """Return the trace with the representations that trials under these elements tell."""
@@ -231,7 +239,7 @@ class Audit:
             for layer in self.trace.layers
         ]
         with evaluating(self.model), torch.no_grad():  # trials tell who makes a fault
-            verdict, guilty, said = self._verdict(rows)
+            verdict, guilty, said, made = self._verdict(rows)
         said += notes
         if training:
             was = "were in train mode; they were" if len(training) > 1 else "was in train mode; it was"
@@ -243,12 +251,12 @@ class Audit:
             name, group, verdict, tuple(guilty), tuple(rows), tuple(e for e, _ in self.elements),
             tuple(exact for _, exact in self.elements), self.table, tuple(causes), self.presets, self.samples,
             self.seed, str(self.dtype).removeprefix("torch."), str(self.x.device), model_hash(self.model), versions(),
-            tuple(said),
+            tuple(said), made,
         )  # fmt: skip
 
-    def _verdict(self, rows: Sequence[LayerReport]) -> tuple[str, list[str], list[str]]:
-        """Return the network's verdict, the layers that make the fault, and what else should be known."""
-        guilty, notes = guilty_layers(self.trace, rows), []
+    def _verdict(self, rows: Sequence[LayerReport]) -> tuple[str, list[str], list[str], bool]:
+        """Return the network's verdict, the layers that make the fault, other notes, and `Report.made`."""
+        guilty, notes, made = guilty_layers(self.trace, rows), [], True
         first = self.cases[0]
         hears = Hearers(self.model, self.names, first.values, lambda: self.run(first.inputs)[0])
         by_name = {row.name: row for row in rows}
@@ -273,15 +281,25 @@ class Audit:
         else:
             verdict = "holds"
         guesses = [name for name in guilty if name not in declared]
+        trial = self._sufficing(rows) if verdict == "broken" and guesses else None
+        exchanged: list[str] = []
+        if trial is not None and (rest := trial.accused(guesses)) != guesses:
+            exchanged, guesses = trial.exchanged, rest
+            guilty = [name for name in guilty if name in declared or name in guesses]
+            notes.append(sentences.exchanged(exchanged))
         if verdict == "broken" and not guilty:
             # every layer obeys its law alone: code of a forward, between the layers, does not
-            guilty = [next(row.name for row in rows if row.seen)]
+            guilty = [first_seen(self.trace, rows, set(exchanged))]
             if not unknown_before(self.trace, law, guilty[0], hears):
                 notes.append(sentences.between(by_name[guilty[0]], self.trace, law))
-        elif verdict == "broken" and guesses:
-            mended = self._sufficing(rows).among(guilty)
-            if mended is None or mended == guilty or not set(declared) <= set(mended):
+        elif trial is not None and guesses:
+            mended = trial.among(guilty)
+            if mended is None and not declared and (shows := trial.left(guilty)):
+                notes.append(sentences.left(shows, guilty))
+                guilty, made = [shows], False
+            elif mended is None or mended == guilty or not set(declared) <= set(mended):
                 notes.append(sentences.by_guess(by_name[guesses[0]], self.trace, law, len(guilty) == 1))
+                made = bool(declared) or mended is not None or not trial.squares
             else:
                 guilty = mended
                 notes.append(sentences.mended(guilty))
@@ -305,6 +323,10 @@ class Audit:
                 else:
                     notes.append(sentences.perhaps(guilty[0], unknown))
                     guilty = []
+        for end in judged if verdict == "broken" else ():
+            apart = self.by_sample[end.name].values()
+            if 0 < (bad := sum(error > end.tolerance for error in apart)) < len(apart):
+                notes.append(sentences.on_some(end.name, bad, len(apart)))
         for end in judged if verdict == "holds" else ():
             if end.variation is not None and end.variation <= self.rounding[end.name]:
                 notes.append(sentences.same_answer(end.name, len(ends) > 1))
@@ -315,7 +337,7 @@ class Audit:
             labels, exact = [label for label, _ in self.elements], any(exact for _, exact in self.elements)
             places = inference_of(self.cases[0].inputs).size_words(self.cases[0].inputs)
             notes.append(sentences.no_law(last, self.figures[last.name].idle, labels, exact, places))
-        return verdict, self._calls(guilty, notes), notes
+        return verdict, self._calls(guilty, notes), notes, made
 
     def _sufficing(self, rows: Sequence[LayerReport]) -> Sufficing:
         """Return who tells by trial which layers make a fault of the output."""

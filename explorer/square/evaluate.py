@@ -138,12 +138,14 @@ def square(
         answers = dict(p.values) if same and not changed else p.run(gx, cancelled)
         start = time.perf_counter()
         try:
-            first = measured(p, element, selected, answers[selected.name], local=selected.leaf, channels=True)
+            first = measured(
+                p, element, selected, answers[selected.name], local=selected.name in p.innermost, channels=True
+            )
             measures = {selected.name: first}
             for w in (*(p.trace[n] for n in state.watched if n in p.trace.by_name), *p.watched):
                 if time.perf_counter() - start > seconds and w.name not in state.watched:
                     break
-                if w.leaf and w.name not in measures:
+                if w.name in p.innermost and w.name not in measures:
                     measures[w.name] = measured(p, element, w, answers[w.name], local=True)
         except LayerError as error:
             raise _of_first(p, answers) or error from None
@@ -188,7 +190,7 @@ def refine(
             while todo and time.perf_counter() - start <= part:
                 step("Measuring", 1 - len(todo) / len(p.watched))  # a newer request ends it here
                 w = todo.pop()
-                measures[w.name] = measured(p, element, w, answers[w.name], local=w.leaf)
+                measures[w.name] = measured(p, element, w, answers[w.name], local=w.name in p.innermost)
         if todo:
             yield dict(measures)
     yield dict(measures)
@@ -223,7 +225,7 @@ def effects_on_output(p: Prepared, element: Element, names: Sequence[str]) -> di
             layer, value = p.trace[name], p.values[name]
             expected = measure.expected_after(element, layer, value)
             alone = measure.local_answer(p.model, p.trace, layer, element, p.fed.get(layer.called, ()))
-            if layer.leaf and layer.field and expected is not None and alone is not None:
+            if name in p.innermost and layer.field and expected is not None and alone is not None:
                 where = measure.mask(element, value, layer.field, layer.sees)
                 errors[name] = measure.masked(alone - expected, where, layer.field)
         if not errors:

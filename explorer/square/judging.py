@@ -67,7 +67,7 @@ def _of_casts(p: Prepared) -> dict[str, float]:
     casts = rounding.Casts(p.dtype)
     with p.unrecorded(), casts:
         reseed(p.seed)
-        called(p.model, p.inputs)
+        called(p.model, p.inputs, clone=True)  # a network may work in place in what it is given
     return rounding.of_run(p.trace, casts.lowest or p.dtype)
 
 
@@ -149,7 +149,7 @@ def rows(p: Prepared, measures: Mapping[str, Measure]) -> list[guilt.Finding]:
 
 def causes(p: Prepared, guilty: Iterable[str], group: str) -> tuple[str, ...]:
     """Return sentences on what in guilty layers could be the cause."""
-    return tuple(sentence for name in guilty if p.trace[name].leaf for sentence in _hints(p, name, group))
+    return tuple(sentence for name in guilty if name in p.innermost for sentence in _hints(p, name, group))
 
 
 def cut_off(p: Prepared, element: Element) -> str:

@@ -1,7 +1,8 @@
 """Session files: one State as JSON, with a title, a text and an equation when it is a lesson.
 
 {"equiscope": 1, "state": {...}, "title": "", "text": "in Markdown", "equation": "", "view": "steps",
-"tasks": [{"do": "in Markdown", "when": {...}}], "layout": "in base64", "code": {"/path/net.py": "SHA-256"}}
+"tasks": [{"do": "in Markdown", "when": {...}}], "layout": "in base64", "code": {"/path/net.py": "SHA-256"},
+"looks": {"points": {"Bonds": true, "eye": [...]}}}
 
 `tasks` are the steps of a lesson (`explorer.state.lessons`); a lesson without them has its steps in its text.
 
@@ -16,7 +17,7 @@ import json
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import cache
 from pathlib import Path
 from typing import Any, Never, get_type_hints
@@ -33,6 +34,7 @@ from explorer.work.files.replacing import write_whole
 VERSION = 1
 LONGEST = 8 * 2**20  # bytes; a window's layout is a few thousand
 TEXTS = ("title", "text", "equation", "view", "layout")
+Looks = Mapping[str, Mapping[str, Any]]  # of each view by its name: what was chosen about its picture
 
 
 class SessionError(ValueError):
@@ -47,7 +49,8 @@ class SessionError(ValueError):
 class Session:
     """A session file: `text` is Markdown, `view` is brought to the front, `layout` is the window's own.
 
-    `code` has (path, SHA-256) of each file of code as it was when the session was saved.
+    `code` has (path, SHA-256) of each file of code as it was when the session was saved; `looks` are how views showed
+    it, by their names, and mean something to those alone.
     """
 
     state: State
@@ -58,6 +61,7 @@ class Session:
     layout: str = ""
     code: tuple[tuple[str, str], ...] = ()
     tasks: tuple[Task, ...] = ()
+    looks: Looks = field(default_factory=dict)
 
     @property
     def written(self) -> str:
@@ -71,6 +75,7 @@ def save_session(
     extras: Mapping[str, str] | None = None,
     code: Iterable[tuple[str, str]] = (),
     tasks: Sequence[Task] = (),
+    looks: Looks | None = None,
 ) -> None:
     """Write a session, beside the file first and then in its place: a reader never sees half of it.
 
@@ -87,6 +92,8 @@ def save_session(
         whole["tasks"] = tasks_to_json(tasks)
     if files := dict(code):
         whole["code"] = files
+    if looks:
+        whole["looks"] = looks
     write_whole(Path(path), (json.dumps(whole, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode())
 
 
@@ -148,7 +155,7 @@ def read_session(data: bytes) -> Session:
     if version > VERSION:
         told = f"session version {_show(version)}, this one reads {VERSION}"
         raise SessionError(f"it was written by a newer Equiscope ({told})")
-    if unknown := sorted(set(whole) - {"equiscope", "state", "code", "tasks", *TEXTS}):
+    if unknown := sorted(set(whole) - {"equiscope", "state", "code", "tasks", "looks", *TEXTS}):
         raise SessionError(f"unknown field {_show(unknown[0])}")
     texts = {name: _value(whole.get(name, ""), str, name) for name in TEXTS}
     code = whole.get("code", {})
@@ -158,7 +165,11 @@ def read_session(data: bytes) -> Session:
         tasks = read_tasks(whole.get("tasks", []))
     except ValueError as error:
         raise SessionError(str(error)) from None
-    return Session(state_from_json(whole.get("state", {})), **texts, code=tuple(code.items()), tasks=tasks)
+    looks = whole.get("looks", {})
+    if not isinstance(looks, dict) or not all(isinstance(kept, dict) for kept in looks.values()):
+        raise SessionError('"looks" must be an object of views and what each of them showed')
+    state = state_from_json(whole.get("state", {}))
+    return Session(state, **texts, code=tuple(code.items()), tasks=tasks, looks=looks)
 
 
 def state_to_json(state: State) -> dict[str, Any]:

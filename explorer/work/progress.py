@@ -55,3 +55,12 @@ def listening(listener: Listener, reader: Reader | None = None) -> Iterator[None
     finally:
         _listener.reset(tokens[0])
         _reader.reset(tokens[1])
+
+
+def clock(seconds: float) -> str:
+    """Return a time as "1:05", "7:30:46" or "4 days"."""
+    whole = max(0, round(seconds))
+    hours, minutes = divmod(whole // 60, 60)
+    if hours >= 48:
+        return f"{hours // 24} days"
+    return f"{hours}:{minutes:02d}:{whole % 60:02d}" if hours else f"{minutes}:{whole % 60:02d}"

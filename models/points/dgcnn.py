@@ -42,12 +42,16 @@ class Joined(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         if len(x) < 2:
             return x.new_zeros(1, len(x), len(x))
-        far = apart(x.detach())
+        # |x_i|² + |x_j|² - 2 x_i x_j in double precision: what is lost in rows that are near is far below a tie
+        wide = x.detach().double()
+        wide = wide - wide.mean(0)
+        square = wide.square().sum(1)
+        far = (square[:, None] + square).addmm_(wide, wide.T, alpha=-2.0)
         # points whose features are equal but for rounding tie as well, at a distance of nearly 0
-        size = far.nan_to_num(posinf=0.0).amax()
-        far = far + torch.diag(x.new_full((len(x),), torch.inf))
-        last = far.topk(min(self.k, len(x) - 1), dim=1, largest=False).values[:, -1:]
-        return (far <= last + TIE * size).to(x.dtype)[None]
+        size = far.amax().nan_to_num(nan=0.0, posinf=0.0).clamp(min=0.0).sqrt()
+        far.fill_diagonal_(torch.inf)
+        last = far.topk(min(self.k, len(x) - 1), dim=1, largest=False).values[:, -1:].clamp(min=0.0).sqrt()
+        return (far <= (last + TIE * size).square()).to(x.dtype)[None]
 
 
 class EdgeConvolution(nn.Module):
@@ -61,9 +65,10 @@ class EdgeConvolution(nn.Module):
 
     def forward(self, x: Tensor, adjacency: Tensor) -> Tensor:
         receiver, sender = adjacency[0].nonzero().T
-        pairs = torch.cat([x[receiver], x[sender] - x[receiver]], 1)
-        # not as a layer: its rows are edges that are inferred, which are no field over the points
-        messages = F.leaky_relu(F.linear(pairs, self.nn.weight, self.nn.bias), 0.2)
+        # with W = [A, B]: (A - B) x_i + b, and B x_j; products of points, of which there are fewer than of pairs
+        a, b = self.nn.weight.chunk(2, 1)
+        own, other = F.linear(x, a - b, self.nn.bias), F.linear(x, b)
+        messages = F.leaky_relu(own.index_select(0, receiver) + other.index_select(0, sender), 0.2)
         where = receiver[:, None].expand_as(messages)
         none = x.new_zeros(len(x), messages.shape[1])
         return none.scatter_reduce(0, where, messages, "amax", include_self=False)

@@ -21,10 +21,14 @@ from explorer.declare.types.fields import INVARIANT
 from explorer.spaces.sphere.fields import Coefficients, rotation
 from explorer.spaces.sphere.harmonics import rotation_grid
 from explorer.spaces.sphere.network.form import SphereInput
+from explorer.spaces.sphere.samples.solids import NAMES
 from models.layers.seeded import seeded
+from models.training.spheres import measured, train
 
 DEGREE_IN, DEGREE = 6, 4
-OUTPUTS = 4
+OUTPUTS = len(NAMES)
+HIDDEN = 32  # of the dense network, which has about as many parameters
+TURNING, DENSE = (1.0, 1.0), (1.0, 0.295)  # shares of the shipped weights: upright, turned by any rotation
 
 
 class SphereToRotations(nn.Module):
@@ -167,6 +171,27 @@ class SphericalCNN(nn.Module):
         return self.head(self.powers(x))
 
 
+class DenseOnSphere(nn.Module):
+    """Two dense layers on the coefficients, which know nothing of rotations: (N, 1, 49) -> (N, 4)."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.flat = nn.Flatten()
+        self.dense1 = nn.Linear((DEGREE_IN + 1) ** 2, HIDDEN)
+        self.relu1 = nn.ReLU()
+        self.dense2 = nn.Linear(HIDDEN, HIDDEN)
+        self.relu2 = nn.ReLU()
+        self.head = nn.Linear(HIDDEN, OUTPUTS)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.head(self.relu2(self.dense2(self.relu1(self.dense1(self.flat(x))))))
+
+
+def build_dense() -> nn.Module:
+    """Build the dense network."""
+    return DenseOnSphere()
+
+
 REFERENCE = (
     'Cohen, Geiger, Köhler, Welling, "Spherical CNNs", 2018, section 4; '
     'Bronstein, Bruna, Cohen, Veličković, "Geometric Deep Learning", 2021, section 5.2'
@@ -215,5 +240,37 @@ CARD = (
         summary="A bias on every degree points somewhere, and a turned globe finds it where it was. In which layer?",
         build=lambda: seeded(lambda: SphericalCNN(faulty=True)),
         notes=("planted fault: layer shift",),
+    ),
+    _card(
+        name="sphere-solids",
+        title="Solids seen from within, by a spherical CNN",
+        groups=("sphere-SO3",),
+        sample="solid-cube",
+        labels=NAMES,
+        equation=EQUATION + "F(ρ(g)x) = F(x)   for every rotation g",
+        summary=(
+            "Trained on upright solids alone, it names them in every position as surely. Put it beside "
+            "`sphere-solids-dense` and turn the solid."
+        ),
+        build=SphericalCNN,
+        weights="sphere-solids.safetensors",
+        train=partial(train, SphericalCNN),
+        notes=measured(TURNING),
+    ),
+    _card(
+        name="sphere-solids-dense",
+        title="Solids seen from within, by dense layers",
+        sample="solid-cube",
+        labels=NAMES,
+        equation="h = σ(W x + b), twice, of all coefficients x",
+        summary=(
+            "It has seen upright solids alone, and coefficients that are mixed are others to it. Read *Output* as you "
+            "turn the solid."
+        ),
+        build=build_dense,
+        weights="sphere-solids-dense.safetensors",
+        train=partial(train, build_dense),
+        notes=measured(DENSE),
+        source=(DenseOnSphere,),
     ),
 )

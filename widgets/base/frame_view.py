@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Generic, TypeVar
+from collections.abc import Mapping
+from typing import Any, ClassVar, Generic, TypeVar
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QStackedLayout, QWidget
@@ -11,6 +12,7 @@ from explorer.declare.states.model_name import in_training
 from explorer.square.frame import Frame, Square
 from explorer.state.catalogue import Catalogue
 from explorer.state.state import State
+from widgets.base.controls.kept import take_values, values_of
 from widgets.base.look.theme import SENTENCE, current
 from widgets.base.view import View
 
@@ -80,7 +82,11 @@ class FrameView(StateView, Generic[Part]):
 
     NOTHING = ""  # the sentence while there is no frame
     NONE = ""  # the sentence where the frame has no such part
+    KEPT: ClassVar[
+        Mapping[str, str]
+    ] = {}  # of the choices that a session keeps: their names, and those of the controls
     _learning = ""  # the network in training that is drawn
+    _promised: tuple[Mapping[str, Any], str] | None = None  # looks, and the sample that they are of
 
     def refresh(self) -> None:
         parts = self.parts()
@@ -93,6 +99,23 @@ class FrameView(StateView, Generic[Part]):
             self.show_empty(sentence)
         else:
             self.draw(parts)
+            self._keep_promise()
+
+    def _keep_promise(self) -> None:
+        """Show what is drawn as a session says, once it is that session's sample."""
+        if self._promised is not None and self.frame is not None and self.frame.state.sample == self._promised[1]:
+            looks, self._promised = self._promised[0], None
+            take_values(self._controls(), looks)
+            self.see(looks)
+
+    def _controls(self) -> dict[str, QWidget]:
+        return {name: getattr(self, attribute) for name, attribute in self.KEPT.items()}
+
+    def looks(self) -> dict[str, Any]:
+        return values_of(self._controls())
+
+    def take_looks(self, looks: Mapping[str, Any], sample: str) -> None:
+        self._promised = (looks, sample) if looks else None
 
     def reason(self, parts: list[Part]) -> str:
         """Return what is said in place of the parts; "" where they are drawn."""
@@ -101,6 +124,9 @@ class FrameView(StateView, Generic[Part]):
         return self.missing(parts) if parts else self.NONE
 
     # what a view overrides ------------------------------------------------------------------------------------
+    def see(self, looks: Mapping[str, Any]) -> None:
+        """Look at what is drawn from where a session did; what in it is no such place changes nothing."""
+
     def parts(self) -> list[Part]:
         """Return what of the frame is drawn."""
         raise NotImplementedError

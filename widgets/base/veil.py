@@ -17,15 +17,15 @@ class Veil(QWidget):
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
-        self.text = ""
+        self.text, self.covers = "", False
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self.hide()
 
-    def say(self, text: str) -> None:
-        """Dim what lies below and say why; "" lets it be seen."""
-        if text == self.text:
+    def say(self, text: str, cover: bool = False) -> None:
+        """Dim what lies below, or cover it, and say why; "" lets it be seen."""
+        if (text, cover) == (self.text, self.covers):
             return
-        self.text = text
+        self.text, self.covers = text, cover
         if (below := self.parentWidget()) is not None:
             self.setGeometry(below.rect())
         self.setVisible(bool(text))
@@ -37,7 +37,7 @@ class Veil(QWidget):
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         ground = QColor(t.window)
-        ground.setAlphaF(1 - DIMMED)
+        ground.setAlphaF(1.0 if self.covers else 1 - DIMMED)
         painter.fillRect(self.rect(), ground)
         font = painter.font()
         font.setBold(True)

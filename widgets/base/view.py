@@ -120,6 +120,13 @@ class View(QWidget):
         """Return `count` pictures of one full turn of what is shown, made one by one; None where nothing can turn."""
         return None
 
+    def looks(self) -> dict[str, Any]:
+        """Return what a person has chosen about the picture alone, as plain JSON values: a session keeps it."""
+        return {}
+
+    def take_looks(self, looks: Mapping[str, Any], sample: str) -> None:
+        """Show what is drawn of `sample` as `looks` say; what in them is unknown or impossible is left as it is."""
+
     def caption(self) -> str:
         """Return one line that says what is shown with which parameters, for exported figures."""
         return ""

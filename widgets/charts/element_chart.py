@@ -249,11 +249,14 @@ class CurveChart(ElementChart):
         super().__init__(parent)
         self.curves = (CurveItems(self, 0), CurveItems(self, 1))
         self._look: tuple[Any, ...] = ()
-        first = self.curves[0]
-        for item, key in ((first.layer, "layer"), (first.output, "output"), (first.exact, "exact"),
-                          (first.floor, "floor")):  # fmt: skip
-            self.header.add_key(item, key)
+        self._name_keys()
         self.dress()
+
+    def _name_keys(self) -> None:
+        """Explain what is drawn; hollow dots only where there are any."""
+        first, hollow = self.curves[0], any(np.any(trace.curve.estimated) for trace in self.traces)
+        exact = "exact, hollow: about" if hollow else "exact"
+        self.header.name_keys({first.layer: "layer", first.output: "output", first.exact: exact, first.floor: "floor"})
 
     def circle(self, trace: Trace, values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return places and values of a curve; a circle of angles is closed."""
@@ -272,6 +275,7 @@ class CurveChart(ElementChart):
         for k, items in enumerate(self.curves):
             items.show(k < max(1, len(self.traces)))
             items.update(self, self.traces[k]) if k < len(self.traces) else items.clear()
+        self._name_keys()
 
     def reshaped(self) -> None:
         for items, trace in zip(self.curves, self.traces):

@@ -29,7 +29,7 @@ class Plot(Sheet):
     def __init__(self, parent: QWidget | None = None, *, left: Axis | None = None, bottom: Axis | None = None) -> None:
         super().__init__(parent)
         self.viewport().setAutoFillBackground(False)
-        self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMinimumSize(0, 0)
         self.left, self.bottom = left or LogAxis("left"), bottom or ValueAxis("bottom")
         self.box = Box(self._grabbed, self._dragged)

@@ -283,7 +283,7 @@ def _figure_size(view: View, style: Style, factor: float) -> QSize:
     width = style.width / 25.4 * view.logicalDpiX() * view.fontInfo().pointSizeF() / style.points * factor
     # a figure that is narrower is less flat: its text does not shrink with it
     # several pictures side by side would be tiny in a column: such a view asks for height
-    flat = max(min(size.height() / size.width(), 0.75), getattr(view, "FIGURE_HEIGHT", 0.0))
+    flat = max(min(size.height() / size.width(), 0.75), getattr(view, "figure_height", 0.0))
     high = size.height() if wanted is not None else max(round(width * flat), 200)
     return QSize(round(width), high).expandedTo(view.minimumSizeHint())
 

@@ -119,13 +119,14 @@ class PlaneChart(Plot):
         if latent is None or not latent.ready:
             self.header.write([])
             return
-        across, up = latent.axes
+        if (self.bottom.end, self.left.end) != latent.axes:
+            self.bottom.end, self.left.end = latent.axes
+            for axis in (self.bottom, self.left):
+                axis.redraw()
         parts: list[tuple[str, str, bool]] = [(latent.title or "places of the input", t.text, True)]
         used = np.unique(latent.labels)
         if latent.names or len(used) > 1:
             parts += [(self._class(int(k)), CLASSES[int(k) % len(CLASSES)], True) for k in used[:MOST_CLASSES]]
-        if across:
-            parts.append((f"across {across}, up {up}" if up else f"across {across}", t.muted, False))
         self.header.write(parts)
 
     def dress(self) -> None:

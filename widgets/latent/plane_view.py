@@ -7,11 +7,12 @@ from typing import Any
 
 from numpy.typing import NDArray
 from PySide6.QtCore import QSignalBlocker
-from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QLabel, QPushButton, QWidget
 
 from explorer.declare.states.latent import PROJECTIONS, LatentChoice, parse_latent
 from explorer.square.analyses.latent.part import Latent
 from explorer.square.frame import Frame
+from widgets.base.controls.row import ControlRow, stacked
 from widgets.base.frame_view import FrameView, Pages
 from widgets.base.look import theme
 from widgets.base.text.words import subject
@@ -20,6 +21,7 @@ from widgets.latent.pictures import Pictures
 from widgets.latent.plane_chart import PlaneChart
 
 NARROW = 520  # pixels below which the pictures give way
+WORDY = 720  # pixels of a row of controls in which words have room too
 
 
 class LatentView(FrameView[Latent]):
@@ -50,15 +52,8 @@ class LatentView(FrameView[Latent]):
         self.clear.setToolTip("Take away the chosen place and the walk")
         self.clear.clicked.connect(lambda: self._wish(replace(self._choice(), at=None, other=None)))
         self.said = QLabel()
-        bar = QWidget()
-        bar.setProperty("chrome", True)
-        row = QHBoxLayout(bar)
-        row.setContentsMargins(8, 4, 8, 4)
-        row.setSpacing(8)
-        for part in (QLabel("Show"), self.projection, self.grid, self.points, self.walk, self.clear):
-            row.addWidget(part)
-        row.addWidget(self.said, 1)
-        self.bar = bar
+        parts = (self.projection, self.grid, self.points, self.walk, self.clear, self.said)
+        self.bar = ControlRow("Show", *parts, margins=(8, 4, 8, 4), narrow=WORDY)
         self.chart, self.pictures = PlaneChart(), Pictures()
         self.chart.chosen.connect(self._choose)
         self.chart.hovered.connect(self.hovered)
@@ -70,11 +65,7 @@ class LatentView(FrameView[Latent]):
         side.addWidget(self.pictures, 2)
         content = QWidget()
         self.pages = Pages(content, both, self.NOTHING)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(bar)
-        column.addWidget(content, 1)
+        stacked(self, self.bar, content)
         self.apply_theme()
         self.refresh()
 
@@ -176,6 +167,7 @@ class LatentView(FrameView[Latent]):
 
     def apply_theme(self) -> None:
         self.said.setStyleSheet(f"color: {theme.current().muted};")
+        self.bar.apply_theme()
         self.pages.apply_theme()
         self.chart.dress()
         self.pictures.update()

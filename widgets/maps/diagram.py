@@ -63,6 +63,7 @@ class Label(QGraphicsObject):
     ) -> None:
         super().__init__()
         self.text = ""
+        self.brief: tuple[str, ...] = ()  # shorter texts for less and less room, rather than one that is cut
         self.size, self.role, self.align = size, role, align
         self.bold = False
         self.wrap = False
@@ -84,9 +85,10 @@ class Label(QGraphicsObject):
             self._box = box
             self.setToolTip(self._told())
 
-    def set_text(self, text: str) -> None:
-        if text != self.text:
-            self.text = text
+    def set_text(self, text: str, *brief: str) -> None:
+        """Show a text; where it does not fit the first of shorter ones that does."""
+        if (text, brief) != (self.text, self.brief):
+            self.text, self.brief = text, brief
             self.setToolTip(self._told())
             self.update()
 
@@ -123,7 +125,7 @@ class Label(QGraphicsObject):
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRect(box.adjusted(0.5, 0.5, -0.5, -0.5))
             box.adjust(6, 5, -6, -5)
-        key = (say(self.text), self.size, self.bold, self.wrap, self.dot, box.getRect())
+        key = (say(self.text), self.brief, self.size, self.bold, self.wrap, self.dot, box.getRect())
         if self._typeset is None or key != self._typeset[0]:
             self._typeset = (key, *self._set(box))
         _, used, lines, spacing = self._typeset
@@ -160,7 +162,8 @@ class Label(QGraphicsObject):
             size -= 1  # a name is written small before it is cut
             metrics = QFontMetricsF(font(size, self.bold, self.fixed))
         if not self.wrap:
-            lines = [metrics.elidedText(text, elided, width)]
+            fits = (t for t in (text, *map(say, self.brief)) if metrics.horizontalAdvance(t) <= width)
+            lines = [metrics.elidedText(next(fits, text), elided, width)]
         else:
             # whole lines only: half a line of letters at the edge of the box is worse than an ellipsis
             lines = _wrapped(text, metrics, width)
@@ -226,7 +229,7 @@ class ReadOut(pg.ItemGroup):
 
     def __init__(self) -> None:
         super().__init__()
-        self.title, self.role = "", ""  # the model's name and colour, when there are two
+        self.title, self.brief, self.role = "", "", ""  # the model's name, a shorter one, its colour, of two
         self.value: float | None = None
         self.local: float | None = None
         self.floor: float | None = None
@@ -245,12 +248,19 @@ class ReadOut(pg.ItemGroup):
         self._box = box
         self.dress()
 
-    def show_measure(self, measure: Measure | None, verdict: str, title: str = "", role: str = "") -> None:
-        """Show figures; with the name and the colour of their model, where there are two."""
+    def show_measure(
+        self, measure: Measure | None, verdict: str, title: str = "", role: str = "", brief: str = ""
+    ) -> None:
+        """Show figures; with the name and the colour of their model, where there are two.
+
+        Args:
+            brief: a shorter name, for where there is no room.
+        """
         found = (None, None, None) if measure is None else (measure.cumulative, measure.local, measure.floor)
         new = (*found, verdict, title, role)
         if new != (self.value, self.local, self.floor, self.verdict, self.title, self.role):
             self.value, self.local, self.floor, self.verdict, self.title, self.role = new
+            self.brief = brief
             self.dress()
 
     def show_stale(self, text: str) -> None:
@@ -274,7 +284,7 @@ class ReadOut(pg.ItemGroup):
             metrics = QFontMetricsF(font(size, label.bold, fixed=True))
             label.size, label.role = size, role
             label.place(QRectF(self._box.left(), y, self._box.width(), metrics.height()))
-            label.set_text(text)
+            label.set_text(text, *((self.brief,) if label is self._head and self.brief else ()))
             y += metrics.height()
             return self._box.left() + min(self._box.width(), metrics.horizontalAdvance(say(text)))
 
@@ -287,17 +297,18 @@ class ReadOut(pg.ItemGroup):
         end = line(self._number, figure(self.value) if fresh else "…", size, role)
         self._number.setToolTip(FORMULA)
         text = self.stale or f"{SIGNS.get(self.verdict, '')} {self.verdict}"
-        face, wide = next(
-            (f, w) for points in (11, 10, 9, 8, 7)
-            if (w := QFontMetricsF(f := font(points, bold=True)).horizontalAdvance(text) + 14) <= self._box.width()
-            or points == 7
-        )  # fmt: skip
+        faces = [font(points, bold=True) for points in (11, 10, 9, 8, 7)]
+        sizes = [(face, QFontMetricsF(face).horizontalAdvance(text) + 14) for face in faces]
+        # of two models each has few lines: the badge stands beside the number, if need be in smaller letters
+        beside = [pair for pair in sizes if compact and end + 8 + pair[1] <= self._box.right()]
+        face, wide = next(iter([*beside, *(pair for pair in sizes if pair[1] <= self._box.width()), sizes[-1]]))
         badge = QRectF(self._box.left(), y + 2, wide, BADGE)
-        if compact and end + 8 + wide <= self._box.right():
+        if beside:
             badge.moveTo(end + 8, middle - BADGE / 2)
         else:
             y += BADGE + 6
         self._badge.write(text, badge, face, colour("panel"), colour("muted" if role == "text" else role))
+        self._floor.setVisible(shown and fresh and (not compact or y + 14 <= self._box.bottom()))
         line(self._floor, f"floor {figure(self.floor)}", 11, "muted")
         self._local.setVisible(shown and fresh and not compact and y + 16 <= self._box.bottom())
         line(self._local, f"local {figure(self.local)}", 11, "muted")

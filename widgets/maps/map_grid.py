@@ -63,7 +63,7 @@ class MapGrid(Canvas):
 
     def __init__(self, parent: QWidget | None = None, title: str = "") -> None:
         super().__init__(parent)
-        self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.enlarges = True
         self.camera = Camera(self)
         self.item = self.ITEM(self.camera)

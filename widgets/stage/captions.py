@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from explorer.square.frame import Frame, Square
 from widgets.base.text.words import badge, figure
 from widgets.maps.linking import channel_text, element_text
@@ -25,6 +27,18 @@ def header_words(square: Square, channel: int | None, missing: int) -> list[str]
     if any(one.layer == square.layer.name for one in square.interventions):
         words.append("intervened in")
     return words
+
+
+def headers(squares: Sequence[Square], channel: int | None, missing: int) -> tuple[str, ...]:
+    """Return the line above the stage of one model or two, the whole first, then for less and less room.
+
+    The names of two models stand at their rows.
+    """
+    words = [header_words(square, channel, missing) for square in squares]
+    if len(words) == 1:
+        return tuple("  ·  ".join(some) for some in (words[0], words[0][1:], words[0][1:4]))
+    two = ["   |   ".join("  ·  ".join(some[1:]) for some in words)]
+    return (*two, "   |   ".join(f"{q.layer.name}  ·  {q.layer.size_text}" for q in squares), squares[0].layer.name)
 
 
 def square_caption(frame: Frame, square: Square) -> str:

@@ -127,8 +127,9 @@ def arrange(width: float, height: float, models: int, back: bool) -> Boxes:
     read_left = max(centre.x() + radius + Ring.MARGIN_X + 10, column_difference + 2)
     read_top = middle - radius - Ring.MARGIN_Y + 4
     read = QRectF(read_left, read_top, max(60.0, width - MARGIN - read_left), 2 * radius + 2 * Ring.MARGIN_Y)
-    # of one model the numbers may go on beside the arrow, down to its maps
-    each = min(read.height() / models, 72.0) if models > 1 else rows[0].fx.top() - 8 - read_top
+    # the numbers may go on beside the arrow, down to the maps: a heading does not reach so far
+    room = rows[0].fx.top() - 8 - read_top
+    each = room if models == 1 else min(room / models, 72.0)
     readouts = tuple(QRectF(read.left(), read.top() + i * each, read.width(), each) for i in range(models))
     hint = QRectF(MARGIN, height - MARGIN - HINT + 8, width - 2 * MARGIN, HINT)
     return Boxes(header, x, gx, centre, radius, readouts, tuple(rows), hint)

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QGraphicsScene
 from explorer.declare.groups import group
 from explorer.square.frame import Square
 from widgets.base.camera import Camera
-from widgets.base.text.words import badge, figure
+from widgets.base.text.words import badge, figure, named_in_brief
 from widgets.base.veil import DIMMED
 from widgets.maps.colour_bar import ColourBar
 from widgets.maps.diagram import Arrow, Label, ReadOut
@@ -188,12 +188,14 @@ class StageRow:
             peak = figure(float(np.nanmax(square.error_map, initial=0.0)))
             self.captions["difference"].set_text(f"|difference| ≤ {peak}")
         self.captions["difference"].setToolTip("Click (or E): the difference of each channel, or its size over places")
-        self.heading.set_text(f"{square.title}  ·  {square.layer.name}")
+        short = named_in_brief(square)
+        layer = square.layer.name
+        self.heading.set_text(f"{layer}  ·  {square.title}", f"{layer} · {short}", layer)
         for label in self.down_labels:
             label.set_text(f"F to {square.layer.name}" if models == 1 else "F")
         measure = square.measures.get(square.layer.name)
         named = (square.title, self.role) if models > 1 else ("", "")
-        self.readout.show_measure(measure, badge(measure), *named)
+        self.readout.show_measure(measure, badge(measure), *named, brief=short if models > 1 else "")
 
     @property
     def of_rows(self) -> bool:

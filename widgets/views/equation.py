@@ -213,8 +213,10 @@ def _facts(info: ModelInfo) -> str:
 
 
 def _with_code(text: str) -> str:
-    """Return prose as HTML, with `names` of layers set as code."""
-    return re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(text))
+    """Return prose as HTML: `names` of layers as code, *panels* and **choices** set off as in lessons."""
+    text = re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(text))
+    text = re.sub(r"\*\*([^*]+)\*\*", r"<b>\1</b>", text)
+    return re.sub(r"(?<![\w*])\*([A-Z][^*]*)\*", r"<i>\1</i>", text)  # a product is no panel
 
 
 def with_indices(text: str) -> str:

@@ -234,6 +234,7 @@ class InspectorView(StateView):
         column.addLayout(line)
         column.addWidget(self.area, 1)
         column.addWidget(self.table)
+        self.setTabOrder(self.buttons[ELEMENTS[-1][0]], self.chain)  # from above to below
 
     def _section_of(self, transform: Transform) -> Section:
         section = Section(transform.title, transform.symbol, transform.params, transform.gesture == "key")

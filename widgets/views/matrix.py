@@ -40,8 +40,16 @@ class PixelAxis(ValueAxis):
         self.setStyle(maxTextLevel=0, hideOverlappingLabels=False)
         self.setZValue(20)
 
+    @property
+    def what(self) -> str:
+        """Return what a line of the matrix stands for: a pixel where there are as many of them."""
+        if not self.length:
+            return "row" if self.upright else "column"
+        return "output pixel" if self.upright else "input pixel"
+
     def show_pixels(self, count: int, length: int) -> None:
         self.count, self.length = count, length
+        self._name()
         self.redraw()
 
     def place(self, frame: QRectF, pixel: float) -> None:
@@ -66,8 +74,10 @@ class PixelAxis(ValueAxis):
         self.set_font(font(10))
         t = current()
         self.setTickPen(ink(mixed(t.muted, t.plot, 0.4).name()))
-        name = "output pixel" if self.upright else "input pixel"
-        self.setLabel(name, **{"color": t.text, "font-size": "12px"})
+        self._name()
+
+    def _name(self) -> None:
+        self.setLabel(self.what, **{"color": current().text, "font-size": "12px"})
 
     def tickValues(self, low: float, high: float, size: float) -> list[tuple[float, list[float]]]:
         low, high = sorted((low, high))
@@ -183,9 +193,10 @@ class MatrixView(FrameView[str]):
             self.hovered.emit("")
             return
         _, row, column = place
-        wide, high = (axis.length for axis in self.axes[index])
-        outputs = f"output pixel {row}" + (f" ({row // high}, {row % high})" if high else "")
-        inputs = f"input pixel {column}" + (f" ({column // wide}, {column % wide})" if wide else "")
+        across, up = self.axes[index]
+        wide, high = across.length, up.length
+        outputs = f"{up.what} {row}" + (f" ({row // high}, {row % high})" if high else "")
+        inputs = f"{across.what} {column}" + (f" ({column // wide}, {column % wide})" if wide else "")
         self.hovered.emit(f"{self.choice.currentText()}, {outputs}, {inputs}:  {precise(value)}")
 
     def apply_theme(self) -> None:

@@ -21,7 +21,7 @@ from widgets.maps.linking import Place, Places, channel_text, element_text, prec
 from widgets.maps.map_grid import Canvas
 from widgets.maps.map_item import MapItem
 from widgets.maps.ring import Ring
-from widgets.stage.captions import header_words, square_caption
+from widgets.stage.captions import headers, square_caption
 from widgets.stage.hands import Hands, hands_of
 from widgets.stage.layout import CAPTION, above, arrange
 from widgets.stage.row import CENTRE, SOURCES, StageRow
@@ -236,6 +236,11 @@ class Stage(View):
         for i, row in enumerate(self.rows[:models]):
             row.place(boxes.rows[i], boxes, i, models)
 
+    @property
+    def figure_height(self) -> float:
+        """Return of a figure's width what its height is at least: then the maps are as wide as a column lets them."""
+        return 0.92 if self.frame is not None and len(self.frame.squares) > 1 else 0.75
+
     def apply_theme(self) -> None:
         for panel in (self.before, self.after, *(p for row in self.rows for p in row.panels.values())):
             panel.refresh_colours()
@@ -249,7 +254,7 @@ class Stage(View):
     def _write_header(self) -> None:
         if not self.frame:
             return
-        self._header.set_text("  ·  ".join(header_words(self.frame.squares[0], self.state.channel, self._missing)))
+        self._header.set_text(*headers(self.frame.squares[:2], self.state.channel, self._missing))
         self.hint.set_text(self.hands.hint if self.state.channel is None else self.hands.hint_enlarged)
 
     def _show_hint(self) -> None:

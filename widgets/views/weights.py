@@ -52,15 +52,15 @@ class WeightsView(FrameView[Shown]):
                 grid.pointed.connect(lambda place, k=k, side=side: self._point(k, side, place))
                 row.addWidget(grid)
             rows.addWidget(self.rows[k], 1)
-        self._controls = ControlRow(
+        self._chosen_row = ControlRow(
             "Parameter", self.choice, "gradient of", self.target, rest=("",), margins=(12, 8, 12, 2)
         )
-        self.words = self._controls.words[-1]
+        self.words = self._chosen_row.words[-1]
         self._all = QWidget()
         column = QVBoxLayout(self._all)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
-        column.addWidget(self._controls)
+        column.addWidget(self._chosen_row)
         column.addLayout(rows, 1)
         self._pages = Pages(self, self._all, NOTHING)
         self.apply_theme()
@@ -159,7 +159,7 @@ class WeightsView(FrameView[Shown]):
         for grid in (g for pair in self.grids for g in pair):
             grid.apply_theme()
         self._pages.apply_theme()
-        self._controls.apply_theme()
+        self._chosen_row.apply_theme()
         palette = self._all.palette()
         palette.setColor(self._all.backgroundRole(), colour("panel"))
         self._all.setPalette(palette)

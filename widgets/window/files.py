@@ -110,7 +110,7 @@ class Files(QObject):
 
     def open(self, path: str) -> None:
         """Open whatever it is, and remember it."""
-        self._shell.infobar.over()  # what was said of another file
+        self._shell.infobar.over(passing=True)  # what was said of another file
         if takes(path):
             self.models.open(path, as_model=False)
         else:
@@ -127,6 +127,8 @@ class Files(QObject):
         if session.layout and not lesson:
             layout = bytes(QByteArray.fromBase64(session.layout.encode()).data())
             self._shell.docks.restore(layout)
+        panes, sample = self._shell.panes, session.state.sample
+        panes.tell("looks", lambda view: view.take_looks(session.looks.get(view.objectName(), {}), sample))
         if session.text or session.equation or session.tasks:
             self.guide.open(session, path)
         else:
@@ -170,7 +172,9 @@ class Files(QObject):
         layout = bytes(QByteArray(self._shell.docks.save()).toBase64().data()).decode()
         try:
             code = code_of_models(models_of(self._controller.state))
-            save_session(path, self._controller.state, {"layout": layout}, code)
+            front = self._shell.panes.front()
+            extras = {"layout": layout, "view": front.objectName() if front is not None else ""}
+            save_session(path, self._controller.state, extras, code, looks=self._shell.panes.looks())
         except (OSError, ValueError) as error:
             self._shell.say_failure(failure_of(error, self._controller.state))
             return
@@ -193,6 +197,9 @@ class Files(QObject):
 
         view = view or self._shell.panes.active()
         if view is None:
+            return
+        if self._controller.frame is None:
+            self._shell.say("info", "There is nothing to export before the first picture.")
             return
         page = FigurePage(self._shell, view, self._shell.settings)
         page.accepted_figure.connect(partial(self._save_view, view))
@@ -275,12 +282,17 @@ class Files(QObject):
             self._recorder.finished.connect(lambda: self._shell.say("info", f"Saved {path}"))
             self._recorder.begin()
 
+    @property
+    def turns(self) -> bool:
+        """Return whether the view in front can be filmed from all round."""
+        return getattr(type(self._shell.panes.front()), "turntable", None) not in (None, View.turntable)
+
     def export_turntable(self) -> None:
-        """Film one full turn of the mesh that is shown."""
+        """Film one full turn of what is shown."""
         view = self._shell.panes.active()
         turn = view.turntable(PICTURES_OF_A_TURN) if view is not None else None
         if turn is None:
-            self._shell.say("warning", "There is nothing that turns here: choose the Surface view of a mesh.")
+            self._shell.say("warning", "Nothing turns here: choose a view in space, as Surface or Points.")
             return
         name = f"{self._controller.state.model}-turntable.gif"
         if path := self.ask_save("Export turntable", name, FILMS):

@@ -153,6 +153,12 @@ class MainWindow(Shell):
         corner = room.bottomRight() - QPoint(size.width() + around.width() - 1, size.height() + around.height() - 1)
         self.move(max(room.left(), min(frame.left(), corner.x())), max(room.top(), min(frame.top(), corner.y())))
 
+    def begin_with(self, width: int, height: int) -> None:
+        """Take a size; panels that nobody has laid out yet share it as they share the size of a first start."""
+        self.resize(width, height)
+        if self.settings.value("layout") is None:
+            self.docks.reset()
+
     def begin_moved(self) -> None:
         """Begin with an element that shows something, where the program was started without one."""
         FirstElement(self.controller)

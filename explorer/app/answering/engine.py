@@ -177,7 +177,7 @@ class LocalEngine:
         made = prepare(
             card, copied(model), self.sample(state, card), device=device_of(state.device),
             dtype=DTYPES[state.dtype], overrides=dict(overrides), declared=not card.own,
-            seed=state.seed, cancelled=cancelled, base=base,
+            seed=state.seed, cancelled=cancelled, base=base, like=self.versions.traced(name, key),
             intervened=None if base is None else partial(self._intervened, base, state),
         )  # fmt: skip
         made.notes, made.interventions = (*told, *made.notes), some

@@ -23,15 +23,16 @@ from explorer.state.state import State
 
 def outcomes(
     engine: Networks, state: State, group: str, dtype: str, before: Report, layer: str,
-    overrides: Mapping[str, str] | None = None, strided: bool = False,
+    overrides: Mapping[str, str] | None = None, strided: bool = False, quick: bool = False,
 ) -> Iterator[Outcome]:  # fmt: skip
     """Yield what each experiment on a layer would do, the one that changes least first.
 
     Args:
         before: the report without it, under the same group.
         strided: a layer that is not guilty is tried for its stride alone.
+        quick: what may search for long comes last.
     """
-    for way in experiments().values():
+    for way in sorted(experiments().values(), key=lambda way: quick and way.slow):
         one = Intervention(layer, "symmetrise", f"{way.name},{group}")
         alone = _breaks_alone(before, layer)
         known = Outcome(
@@ -82,7 +83,7 @@ def _worth_trying(engine: Networks, state: State, report: Report) -> tuple[str, 
 
 
 def proposals(engine: Networks, state: State, layer: str) -> Iterator[Busy | tuple[Outcome, ...]]:
-    """Yield what is being done, and at last the outcomes on a layer of the network that is shown."""
+    """Yield what is being done, and the outcomes on a layer of the network that is shown: each time all so far."""
     card = engine.card(state.model)
     group = _group(state) or group_of(card)
     one = replace(state, compare="", sample=state.sample or card.sample)
@@ -90,11 +91,13 @@ def proposals(engine: Networks, state: State, layer: str) -> Iterator[Busy | tup
     before = audit(engine, one, group, "float64", None, dict(state.overrides), details=False)[0]
     found: list[Outcome] = []
     ways = len(experiments())
-    tried = outcomes(engine, one, group, "float64", before, layer, dict(state.overrides))
+    tried = outcomes(engine, one, group, "float64", before, layer, dict(state.overrides), quick=True)
     for k, outcome in enumerate(tried):
         found.append(outcome)
         yield Busy(f"Trying symmetric versions of {layer}…", (k + 1) / ways)
-    yield tuple(found)
+        yield tuple(found)
+    if not found:
+        yield ()
 
 
 def _group(state: State) -> str:

@@ -107,7 +107,21 @@ def decide(path: str, kind: str, asked: str = "") -> Decision:
 
 
 def look(engine: Any, state: State, models: Sequence[str]) -> Look:
-    """Read the data of a state, and fit them to the first of several models that takes them."""
+    """Read the data of a state, and fit them to the first of several models that takes them.
+
+    Where nobody has said what a file is to be read as, it is the first of its ways that succeeds.
+    """
+    made = _look(engine, state, models)
+    if made.problem and AS not in split_asked(split_part(state.sample)[0])[1]:
+        for way in made.ways[1:]:
+            other = _look(engine, replace(state, sample=with_asked(state.sample, {AS: way.name})), models)
+            if not other.problem:
+                return other
+    return made
+
+
+def _look(engine: Any, state: State, models: Sequence[str]) -> Look:
+    """Read the data of a state in one way."""
     file = base_of(state.sample)
     asked = split_asked(split_part(state.sample)[0])[1]
     found: list[tuple[Reader, Fit]] = []

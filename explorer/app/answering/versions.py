@@ -17,6 +17,7 @@ from explorer.declare.states.model_name import code_of, files_of, in_training
 from explorer.network.opening.files.trust import Trust
 from explorer.network.opening.helpers import forget, helpers, place_of, remember
 from explorer.network.opening.refusals import ModelError
+from explorer.network.tracing.layers import Trace
 from explorer.square.frame import Failure, Measure
 from explorer.square.preparing.prepare import Prepared
 from explorer.state.state import State
@@ -81,6 +82,12 @@ class Versions:
         if path := _code(name):
             version.modules.update(forget(path))
         self.measured.pop(name, None)
+
+    def traced(self, name: str, key: object) -> Trace | None:
+        """Return the trace of a network in training as it was before, with other weights; None of any other."""
+        former = self.former.get(name) if in_training(name) else None
+        made = former.prepared.get(key) if former is not None else None
+        return None if made is None or made.trouble else made.trace
 
     def go_back(self, name: str, error: BaseException, state: State) -> Version | None:
         """Return the version to go back to after an error, None where there is none; say what the error was."""

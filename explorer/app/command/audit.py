@@ -178,7 +178,7 @@ def _calls_alike(p: Prepared, more: Inputs) -> bool:
     """Say whether a network calls the same layers as often on another sample; a loop over steps may not."""
     try:
         with torch.no_grad():
-            capture(p.model, more, [layer.name for layer in p.trace.layers])
+            capture(p.model, more, [layer.name for layer in p.trace.layers], clone=p.trace.clones)
     except LayerError:
         return False
     return True

@@ -231,7 +231,7 @@ class Drive:
     def _trouble(self, sound: int) -> Diverged | None:
         """Return what is wrong with the loss of the step after `sound` ones."""
         loss = self._latest
-        stopped = f"after {sound:,} steps, so the training has stopped"
+        stopped = f"after {sound:,} step{'s' * (sound != 1)}, so the training has stopped"
         if math.isfinite(loss):
             if math.isnan(self._first):
                 self._first = abs(loss)

@@ -36,7 +36,9 @@ class LayerErrors:
             self._p = prepare(card, copied(network), made, device=torch.device("cpu"), dtype=torch.float32, seed=seed)
         self._element = chain_element(parse_chain(self.chain)).on(self._p.inputs)
         self._moved = self._p.inputs.moved(self._element)
-        self.layers = tuple(w for w in self._p.watched if (w.leaf or w.name == self._p.trace.output) and w.field)
+        self.layers = tuple(
+            w for w in self._p.watched if (w.name in self._p.innermost or w.name == self._p.trace.output) and w.field
+        )
         self.floor = {layer.name: self._p.float_floor[layer.name] for layer in self.layers}
 
     def of(self, network: nn.Module) -> Mapping[str, float]:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from explorer.app.training.driving import Step
+from explorer.work.progress import clock
 
 EVERY_S = 0.1  # between two pictures of the bar
 FLUSH_S = 0.05
@@ -35,13 +36,6 @@ class TimeLeft:
             self._each = each if self._each == 0 else 0.7 * self._each + 0.3 * each
             self._step, self._since = step, now
         return self._each * (total - step) if self._each and total else None
-
-
-def clock(seconds: float) -> str:
-    """Return a time as "1:05" or "2:00:10"."""
-    whole = max(0, round(seconds))
-    hours, minutes = whole // 3600, whole // 60 % 60
-    return f"{hours}:{minutes:02d}:{whole % 60:02d}" if hours else f"{minutes}:{whole % 60:02d}"
 
 
 class Bar:

@@ -34,7 +34,10 @@ def encoding_in(path: Path) -> str:
 
 
 def table_encoding(path: Path) -> str:
-    """Return the encoding of a table: of bytes that are not UTF-8 that of old spreadsheets, which is told in a note."""
+    """Return the encoding of a text: of bytes that are not UTF-8 that of old programs, which is told in a note.
+
+    Where letters of UTF-8 stand before those bytes, it is UTF-8 that was damaged.
+    """
     if (kind := encoding_in(path)) != PLAIN:
         return kind
     decoder = codecs.getincrementaldecoder("utf-8")()
@@ -43,8 +46,8 @@ def table_encoding(path: Path) -> str:
             while block := file.read(_BLOCK):
                 decoder.decode(block)
         decoder.decode(b"", final=True)
-    except UnicodeDecodeError:
-        return OLD
+    except UnicodeDecodeError as error:
+        return OLD if error.object[: error.start].isascii() else PLAIN
     return PLAIN
 
 

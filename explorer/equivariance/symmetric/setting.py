@@ -106,6 +106,7 @@ class Experiment:
         apply: changes `Setting.model` in place, or returns what a hook does to the layer's tensor.
         place: those of a low place are tried first.
         softens: it lowers the error of shifts by less than a stride, and makes no law exact.
+        slow: it may search for long, so that a person is shown the others before.
         around: it also looks at modules around the layer, so it can mend what is made before the layer.
     """
 
@@ -116,6 +117,7 @@ class Experiment:
     place: int
     around: bool = False
     softens: bool = False
+    slow: bool = False
 
 
 @scanned

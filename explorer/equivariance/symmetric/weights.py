@@ -214,5 +214,5 @@ def _generators(elements: list[Element], setting: Setting) -> list[Element]:
 
 
 EXPERIMENT = Experiment(
-    "weights", "Average its weights over the group", "its weights averaged over the group", project, 10
+    "weights", "Average its weights over the group", "its weights averaged over the group", project, 10, slow=True
 )

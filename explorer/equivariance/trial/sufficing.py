@@ -22,6 +22,7 @@ from explorer.declare.elements import Element, NoAction
 from explorer.declare.inputs import Inputs
 from explorer.declare.types.fields import FieldType
 from explorer.equivariance import measure
+from explorer.equivariance.trial.calling import alike, calling
 from explorer.equivariance.verdict.guilt import Finding, around
 from explorer.network.input.typed import enrol
 from explorer.network.tracing.capture import Fed, capture
@@ -69,14 +70,24 @@ class Sufficing:
     ) -> None:  # fmt: skip
         self.model, self.trace, self.squares, self.seed = model, trace, squares, seed
         self.limits = {name: rounding[name] for name in ends}
+        self.rounding = rounding
         self.modules = dict(model.named_modules())
-        self.left = TRIALS
+        self.budget = TRIALS
         self.known: dict[frozenset[str], bool] = {}
         self.calls: dict[str, list[Layer]] = {}  # of each module that breaks its law when it is fed alone
         for layer, row in zip(trace.layers, rows, strict=True):
             if row.verdict == "broken" and row.local is not None and layer.module in self.modules and layer.module:
                 self.calls.setdefault(layer.module, []).append(layer)
         self.excused = self._excused(dict(zip((n.name for n in trace.layers), rows, strict=True)), rounding)
+        self.exchanged = calling(trace, [(s.fed, s.given) for s in squares])
+        self.calls = {m: of for m, of in self.calls.items() if not self._is_exchanged(m)}
+
+    def _is_exchanged(self, module: str) -> bool:
+        return any(module == m or module.startswith(f"{m}.") for m in self.exchanged)
+
+    def accused(self, guilty: Sequence[str]) -> list[str]:
+        """Return these layers but for those in modules that are only called in another order, which do no harm."""
+        return [name for name in guilty if not self._is_exchanged(self.trace[name].owner)]
 
     def _excused(self, rows: Mapping[str, Finding], rounding: Mapping[str, float]) -> list[str]:
         """Return the modules whose law holds only as far as their stored weights go.
@@ -108,15 +119,57 @@ class Sufficing:
         found = next((s for s in _subsets(leaves_first, 2) if self.suffice(s)), None)
         return None if found is None else self._names(found)
 
+    def left(self, guilty: Sequence[str]) -> str:
+        """Return the first layer that is given what breaks its law, whether these are mended or not, "" if none is.
+
+        No layer that was found guilty makes that fault: code of a forward does, or a field is a wrong guess.
+        """
+        units = {self.trace[name].module for name in guilty} & set(self.calls)
+        modules = [m for m in units if units.isdisjoint(around(m))]
+        names = [layer.name for layer in self.trace.layers]
+        for square in self.squares if modules else ():
+            try:
+                mends = self._by_element(square, modules, False)
+                with _mended({self.modules[m]: mend for m, mend in mends.items()}):
+                    torch.manual_seed(self.seed)
+                    _, given = capture(self.model, square.gx, names, clone=True, inputs=True)
+                found = self._first_off(square, given, modules)
+            except (NoAction, LayerError, ValueError):
+                return ""
+            if found:
+                return found
+        return ""
+
+    def _first_off(self, square: Square, given: Given, mended: Sequence[str]) -> str:
+        for layer in self.trace.layers:
+            if layer.part or layer.within is not None or any(m in mended for m in around(layer.module)):
+                continue
+            fed, came = square.fed.get(layer.called, ()), given.get(layer.called, ())
+            for f, before, after in zip(layer.inputs, fed, came, strict=False):
+                if f is not None and before.is_floating_point():
+                    expected = f.rep.acted(square.element, before, f)
+                    wrong = float((expected - after).norm()) if expected.shape == after.shape else float("inf")
+                    if wrong > 10 * self.rounding[layer.name] * float(expected.norm()):
+                        # what mending changes may be wrong for a wrong field of what was mended
+                        return layer.name if alike(came, square.given.get(layer.called, ())) else ""
+        return ""
+
     def unknown(self, names: Sequence[str]) -> list[str] | None:
         """Return the one of these layers of unknown fields that has to be mended; None if none does, or two do."""
-        found = []
-        for layer in (self.trace[name] for name in names):
-            if layer.module in self.modules and layer.module and not layer.call and self._holds(
-                lambda s, layer=layer: _by_exchange(s, layer), (layer.module,)  # type: ignore[misc]
-            ):  # fmt: skip
-                found.append(layer.name)
-        return found if len(found) == 1 else None
+        layers = [self.trace[name] for name in names]
+        # a container can keep exchanged slices where each of its layers gives others, as of a mix of all tokens
+        outer = list(dict.fromkeys(m for layer in layers for m in reversed(around(layer.module))))
+        for tried in (layers, [self.trace[m] for m in outer if m in self.trace.by_name]):
+            found = [layer.name for layer in tried if self._by_itself(layer)]
+            if found:
+                return found if len(found) == 1 else None
+        return None
+
+    def _by_itself(self, layer: Layer) -> bool:
+        """Say whether the network keeps its law with this layer mended, of which no field is known."""
+        if not layer.module or layer.module not in self.modules or layer.call:
+            return False
+        return self._holds(lambda square: _by_exchange(square, layer), (layer.module,))
 
     def _container(self, module: str) -> str:
         """Return the innermost container of a module that breaks its law as well, "" where none does."""
@@ -180,9 +233,9 @@ class Sufficing:
 
     def _holds(self, mends: Callable[[Square], dict[str, list[Mend]]], modules: Sequence[str]) -> bool:
         for square in self.squares:
-            if self.left <= 0:
+            if self.budget <= 0:
                 return False
-            self.left -= 1
+            self.budget -= 1
             try:
                 with _mended({self.modules[m]: mend for m, mend in mends(square).items()}):
                     torch.manual_seed(self.seed)
@@ -254,17 +307,32 @@ def _mended(mends: Mapping[nn.Module, Sequence[Mend]]) -> Iterator[None]:
             return None
         busy.add(module)
         try:
-            return mends[module][call](module, args, kwargs, result, module.forward)
+            return mends[module][call](module, args, kwargs, result, again[module])
         finally:
             busy.discard(module)
 
-    # before any other hook, which then sees what is mended
-    handles = [m.register_forward_hook(hook, prepend=True, with_kwargs=True) for m in mends]
+    # a layer is what it gives to others: after the hooks that the network came with, and before those that only look
+    again = {m: _hooked(m) for m in mends}
+    handles = [m.register_forward_hook(hook, with_kwargs=True) for m in mends]
     try:
         yield
     finally:
         for handle in handles:
             handle.remove()
+
+
+def _hooked(module: nn.Module) -> Callable[..., Any]:
+    """Return the forward of a module with the hooks that it has now."""
+    hooks, given_names = list(module._forward_hooks.items()), set(module._forward_hooks_with_kwargs)
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        result = module.forward(*args, **kwargs)
+        for key, hook in hooks:
+            changed = hook(module, args, kwargs, result) if key in given_names else hook(module, args, result)
+            result = result if changed is None else changed
+        return result
+
+    return run
 
 
 def _by_exchange(square: Square, layer: Layer) -> dict[str, list[Mend]]:

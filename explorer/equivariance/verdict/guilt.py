@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Sequence, Set
 from typing import Protocol
 
 from explorer.network.tracing.layers import Layer, Trace
@@ -33,13 +33,9 @@ class Finding(Protocol):
 def guilty_layers(trace: Trace, rows: Sequence[Finding]) -> list[str]:
     """Return the names of the tensors that a fault is made in, one layer's each."""
     pairs = list(zip(trace.layers, rows, strict=True))
-    alone: dict[str, list[Finding]] = {}
-    for layer, row in pairs:
-        alone.setdefault(layer.module, []).append(row)
     # a container that obeys its law acquits all that it is made of; one that does not answers for what cannot be
     # fed alone
-    obeys = {m for m, of in alone.items() if m and all(r.local is not None and r.verdict == "holds" for r in of)}
-    fails = {m for m, of in alone.items() if m and any(r.local is not None and r.verdict == "broken" for r in of)}
+    obeys, fails = _tried(pairs)
     # what lies in a module that obeys does it no harm: its own fields are guesses
     above = {container for m in fails if obeys.isdisjoint(around(m)) for container in around(m)}
     guilty, seen = [], False
@@ -55,6 +51,35 @@ def guilty_layers(trace: Trace, rows: Sequence[Finding]) -> list[str]:
                 guilty.append(row.name)
         seen = seen or row.seen
     return guilty
+
+
+def first_seen(trace: Trace, rows: Sequence[Finding], acquitted: Set[str] = frozenset()) -> str:
+    """Return the name of the tensor in which a fault first shows that no layer makes, "" where it shows in none.
+
+    Args:
+        acquitted: modules that do not make it, though it shows in them; it is looked for behind them.
+    """
+    pairs = list(zip(trace.layers, rows, strict=True))
+    shown = {layer.module for layer, row in pairs if row.seen}
+    clean = {m for m in _tried(pairs)[0] if m not in shown}
+    found = ""
+    for layer, row in pairs:
+        if layer.owner in acquitted or not acquitted.isdisjoint(around(layer.owner)):
+            found = ""
+        # in a module that obeys and shows no fault there is none: the fields within are wrong guesses
+        elif not found and row.seen and clean.isdisjoint(around(layer.module)):
+            found = row.name
+    return found or next((row.name for row in rows if row.seen), "")
+
+
+def _tried(pairs: Sequence[tuple[Layer, Finding]]) -> tuple[set[str], set[str]]:
+    """Return the modules that obey their law when they are fed alone, and those that break it."""
+    alone: dict[str, list[Finding]] = {}
+    for layer, row in pairs:
+        alone.setdefault(layer.module, []).append(row)
+    obeys = {m for m, of in alone.items() if m and all(r.local is not None and r.verdict == "holds" for r in of)}
+    fails = {m for m, of in alone.items() if m and any(r.local is not None and r.verdict == "broken" for r in of)}
+    return obeys, fails
 
 
 def around(module: str) -> list[str]:

@@ -75,6 +75,7 @@ class Report:
     """The answer to "does this network respect this group, and if not, where does it fail?".
 
     `table[layer][element]` is (cumulative, local), medians over samples; `verdict` is "holds", "broken" or "no law".
+    `made` is False where the fault only shows in the guilty layers, as trials found.
     """
 
     model: str
@@ -94,6 +95,7 @@ class Report:
     model_hash: str
     versions: Mapping[str, str]
     warnings: tuple[str, ...] = ()
+    made: bool = True
 
     @property
     def holds(self) -> bool:
@@ -126,6 +128,13 @@ class Report:
             return None
         rows = [row for row in self.layers if row.name in self.guilty] or [row for row in self.layers if row.seen]
         return next(iter(rows), None)
+
+    def _makes(self, name: str) -> bool:
+        """Say whether it is known that a guilty layer makes the fault, and not only that it first shows there."""
+        row = self[name]
+        if row.local_max is None:  # nothing stands before the first one
+            return name == self.layers[0].name
+        return row.local_max > row.local_tolerance
 
     def sentence(self) -> str:
         """Return the outcome in one line: what fails first, by how much, and what rounding and chance would give."""
@@ -169,7 +178,7 @@ class Report:
                 else (r.local, r.cumulative, r.attributed, r.floor, r.chance, r.share)
             )
             texts = [_figure(v) for v in figures]
-            if not curve and r.verdict == "broken":
+            if not curve and (r.verdict == "broken" or r.seen):
                 for k, (middle, most, limit) in enumerate(
                     ((r.local, r.local_max, r.local_tolerance), (r.cumulative, r.cumulative_max, r.tolerance))
                 ):
@@ -187,9 +196,8 @@ class Report:
                 "~: an estimate of the effect on the output; with 95 % confidence the exact one is 0.67 to 1.9 times it"
             )
         if worst:
-            lines.append("^: the largest over the elements; under at least half of them there is no error")
-        makes = all((own := self[n]).local_max is None or own.local_max > own.local_tolerance for n in self.guilty)
-        where = "is made" if makes else "first shows"
+            lines.append("^: the largest one found; at least half of the elements and samples show no error")
+        where = "is made" if self.made and all(map(self._makes, self.guilty)) else "first shows"
         guilty = f"; the fault {where} in {', '.join(self.guilty)}" if self.guilty else ""
         lines += [f"verdict: {self.verdict}{guilty}", *(f"hint: {h}" for h in self.hints)]
         lines += [f"note: {w}" for w in self.warnings]

@@ -69,17 +69,42 @@ def by_guess(row: LayerReport, trace: Trace, judged: Collection[str], only: bool
     return f"{row.name} is measured against a guessed field type, '{row.field}'; if it is wrong, correct that first"
 
 
+def left(name: str, although: Sequence[str]) -> str:
+    """Say where a fault shows although the layers that break the laws of their guessed fields were mended."""
+    return (
+        f"the fault shows in what {name} is given, whether {listed(although)} keep{'' if len(although) > 1 else 's'} "
+        f"the law or not: code before {name} makes it, unless a guessed field type is wrong: correct that first"
+    )
+
+
 def mended(names: Sequence[str]) -> str:
     """Say how the layers were found that make a fault."""
     do = "do" if len(set(names)) > 1 else "does"
     return f"as a trial shows, the output keeps its law as soon as {listed(names)} {do}: no other layer has to"
 
 
+def exchanged(modules: Sequence[str]) -> str:
+    """Say why modules that are called several times do not make a fault."""
+    some = len(modules) > 1
+    return (
+        f"{listed(modules)} {'are' if some else 'is'} given the same tensors after an element as before, in the order "
+        f"of other calls: {'they do' if some else 'it does'} not make the fault"
+    )
+
+
+def on_some(name: str, bad: int, of: int) -> str:
+    """Say that a law is broken on a part of the samples."""
+    return (
+        f"{name} breaks its law on {bad} of {of} samples, and keeps it on the others: as where values tie, or where "
+        "a symmetric input leaves a direction open"
+    )
+
+
 def perhaps(shows: str, unknown: Sequence[str]) -> str:
     """Say which layers may make a fault that shows later; their fields are not known."""
     return (
-        f"the fault first shows in {shows}; it may be made in {listed(unknown)}, whose field types are not known: "
-        "declare them"
+        f"the fault first shows in {shows}; it may be made in {listed(unknown)}, whose field types are not known, or "
+        f"by code before {'them' if len(set(unknown)) > 1 else 'it'}: declare them"
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from torch import Tensor, nn
@@ -114,6 +114,20 @@ class Trace:
         """Try out what no layer tells of its radius, for those who will ask in the midst of a run of the network."""
         for layer in self.layers:
             layer.sees()
+
+
+def innermost(layers: Iterable[Layer]) -> frozenset[str]:
+    """Return the names of layers with a field that hold no other one with a field: a fault is sought in these.
+
+    They are the leaves, and blocks of whose leaves nothing is known, as a complex convolution made of two real ones.
+    """
+    seen = [layer for layer in layers if layer.field is not None]
+    around: set[str] = set()
+    for layer in seen:
+        name = layer.module if layer.within is None else ""
+        while name and (name := name.rpartition(".")[0]) not in around:
+            around.add(name)
+    return frozenset(layer.name for layer in seen if layer.leaf or layer.module not in around)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,13 @@ from explorer.spaces.sphere.fields import signal
 
 
 def sphere_sample(
-    values: Array, name: str, *, title: str = "", source: str = "", notes: tuple[str, ...] = ()
+    values: Array,
+    name: str,
+    *,
+    title: str = "",
+    label: int | None = None,
+    source: str = "",
+    notes: tuple[str, ...] = (),
 ) -> Sample:
     """Wrap coefficients, (channels, (degree + 1)²) float32, as a sample."""
     array = np.ascontiguousarray(values, dtype=np.float32)
@@ -19,5 +25,5 @@ def sphere_sample(
     if array.ndim != 2 or (degree + 1) ** 2 != array.shape[1]:
         raise ValueError(f"a function on the sphere needs (channels, (degree + 1)²) numbers, got shape {array.shape}")
     return Sample(
-        name, "sphere", MappingProxyType({"x": Signal(array, signal(degree))}), title or name, None, source, notes
+        name, "sphere", MappingProxyType({"x": Signal(array, signal(degree))}), title or name, label, source, notes
     )

@@ -159,7 +159,7 @@ def _look_for_dead(p: Prepared, state: State) -> Iterator[None]:
         return
     masks: dict[str, Tensor] = {}
     for w in p.trace.layers:
-        if w.field is None or not w.leaf or isinstance(p.values[w.name], Tiled):
+        if w.field is None or w.name not in p.innermost or isinstance(p.values[w.name], Tiled):
             continue
         mask = silent_channels(w.field.domain.by_channel(p.values[w.name]))
         if mask.numel() > 1 and bool(mask.any()):

@@ -84,7 +84,7 @@ def orbit(
     count = _count(p) if count is None else count
     values = orbit_values(transform, p.x.shape[-1] if p.inputs.batched else p.inputs.places, count)
     words = orbit_elements(state, transform, values)
-    layers = [w for w in p.watched if w.leaf and w.field is not None]
+    layers = [w for w in p.watched if w.name in p.innermost]
     n = len(values)
     errors = {w.name: np.full(n, np.nan) for w in layers}
     lowest = {w.name: np.full(n, np.nan) for w in layers}

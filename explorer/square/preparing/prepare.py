@@ -29,7 +29,7 @@ from explorer.network.describing.statistics import exact, first_strange
 from explorer.network.input.inputs import called
 from explorer.network.space import space_of, spaces
 from explorer.network.tracing.capture import capture
-from explorer.network.tracing.layers import Layer, LayerError, Trace
+from explorer.network.tracing.layers import Layer, LayerError, Trace, innermost
 from explorer.network.tracing.running import attended, evaluating
 from explorer.network.tracing.trace import traced_run
 from explorer.square.preparing.trouble import NO_TROUBLE, Trouble, cut_behind, first_changed, first_not_finite, varying
@@ -62,6 +62,7 @@ class Prepared:
         kept: the store of `square.kept`: what depends on the epoch and is made when it is first needed.
         trouble: why there can be no verdict, and in which layer.
         least: {layer: up to which norm its values are rounding alone}, where a second run was made; else None.
+        innermost: the watched layers that are compared by themselves, as `network.tracing.layers` defines them.
     """
 
     card: Card
@@ -83,6 +84,10 @@ class Prepared:
     kept: dict[object, Any] = field(default_factory=dict)
     trouble: Trouble = NO_TROUBLE
     least: dict[str, float] | None = None
+    innermost: frozenset[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.innermost = innermost(self.watched)
 
     @property
     def x(self) -> Tensor:
@@ -122,7 +127,7 @@ class Prepared:
             return self.trace[name]
         if fraction is not None:
             return self.watched[round(fraction * (len(self.watched) - 1))]
-        seen = (w for w in self.watched if w.leaf and w.params and w.field and not w.field.invariant)
+        seen = (w for w in self.watched if w.name in self.innermost and w.params and w.field and not w.field.invariant)
         return next(seen, self.watched[0])
 
     def whole(self) -> Prepared:
@@ -199,6 +204,7 @@ def prepare(
     cancelled: Callable[[], bool] | None = None,
     base: Prepared | None = None,
     intervened: Callable[[nn.Module], Frozen] | None = None,
+    like: Trace | None = None,
 ) -> Prepared:
     """Run F(x) once with everything captured.
 
@@ -208,6 +214,7 @@ def prepare(
         model: is moved to `device` and `dtype`: give a copy.
         base, intervened: F(x) without interventions, whose layers and fields these are too, and what puts them on the
             copy, which they belong to as long as it lives.
+        like: the trace of this network with other weights, of which it is taken where the shapes are the same.
 
     Raises:
         LayerError: a layer raised, or the first one gave NaN, or the answer cannot be measured; `.where` names it.
@@ -227,13 +234,13 @@ def prepare(
         reseed(seed)
         changed = intervened(model) if intervened is not None else None
         try:
-            if base is not None:
-                traced, first = base.trace, None
+            if (known := base.trace if base is not None else like) is not None:
+                traced, first = known, None
             else:
                 traced, first = traced_run(model, x, overrides=overrides, declared=declared)
         except KeyError as error:
-            known = ", ".join(name for name, _ in model.named_modules() if name)
-            raise ValueError(f"{error.args[0]}; {card.name} has: {known}") from None
+            there = ", ".join(name for name, _ in model.named_modules() if name)
+            raise ValueError(f"{error.args[0]}; {card.name} has: {there}") from None
         names = [layer.name for layer in traced.layers]
         slow = first is not None and first.seconds >= SLOW_SECONDS
         if first is not None and slow:
@@ -243,6 +250,10 @@ def prepare(
             start = time.perf_counter()
             values, fed = capture(model, x, names, clone=traced.clones, inputs=True)
             seconds = time.perf_counter() - start
+        if known is like is not None and any(n not in values or values[n].shape != like[n].shape for n in names):
+            # what a network calls, or how many it keeps of its values, may hang on its weights
+            return prepare(card, model, sample, device=device, dtype=dtype, overrides=overrides, declared=declared,
+                           seed=seed, cancelled=cancelled)  # fmt: skip
         del first
         _check_output(card.name, values[traced.output], traced.output, x.batched, inference.may_be_empty())
         trouble, random = NO_TROUBLE, ""

@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +18,7 @@ from explorer.state.lessons.pattern import Pattern, check_pattern
 PLACE = "**Do this**"  # where the steps stand in the text of a lesson
 FIELDS = ("do", "when", "show", "reveal")
 SEVERAL = ("each", "then")
+_LAYER = re.compile(r"(?<![*\w])\*[^*\s]+\*(?!\*)")
 MOST = 20  # steps of a lesson, and patterns of a step
 
 
@@ -29,6 +31,11 @@ class Task:
     in_order: bool = False
     show: str = ""
     reveal: str = ""
+
+    @property
+    def names_layer(self) -> bool:
+        """Return whether the answer is a layer, which is written in italics: *conv2*."""
+        return _LAYER.search(self.reveal) is not None
 
 
 def read_tasks(value: Any) -> tuple[Task, ...]:

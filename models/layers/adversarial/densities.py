@@ -83,7 +83,8 @@ class Densities(nn.Module):
         score = self._of(self.discriminator, values)[:, 0]
         if self.loss == SQUARES:
             return np.asarray((score - FAKE) / (REAL - FAKE))
-        return np.asarray(1 / (1 + np.exp(-score)))
+        with np.errstate(over="ignore"):  # of a network that has diverged
+            return np.asarray(1 / (1 + np.exp(-score)))
 
     def _told(self, at: Floats, loss: str) -> Floats:
         """Return the gradient of one value of G's loss by x, (n, dimensions)."""

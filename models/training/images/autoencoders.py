@@ -7,7 +7,7 @@ summed over pixels, in nats an image (D. Kingma, M. Welling, "Auto-Encoding Vari
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -24,19 +24,28 @@ from models.training.learning import Progress, learning, one_cycle
 
 LEARNED, JUDGED = 3000, 1000  # sprites
 GLANCE = 100  # images that a network is judged by while it learns
-Parts = dict[str, Tensor]  # of the loss, by name; their sum is what is made small
+Parts = dict[str, Tensor]  # of the loss, by name, each in its own unit; a recipe weighs them
 Loss = Callable[[Any, Tensor, Tensor], Parts]
 Set = tuple[Tensor, Tensor]  # images, classes
 
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """The training of an autoencoder on one of SETS."""
+    """The training of an autoencoder on one of SETS.
+
+    Attributes:
+        weights: of parts of the loss, 1 where none is given; one of weight 0 is drawn and not learned from.
+    """
 
     data: str = "digits"
     epochs: int = 100
     batch: int = 64
     rate: float = 3e-3
+    weights: Mapping[str, float] = field(default_factory=dict)
+
+    def total(self, parts: Parts) -> Tensor:
+        """Return what is made small: the sum of the parts, weighed."""
+        return torch.stack([value * self.weights.get(name, 1.0) for name, value in parts.items()]).sum()
 
 
 def _digits(split: Any) -> Set:
@@ -94,8 +103,7 @@ def train(
         for rows in course:
             parts = loss(network, images[rows], labels[rows])
             course.learn(
-                torch.stack(list(parts.values())).sum(), weight=len(rows), clip=100.0,
-                parts=parts if len(parts) > 1 else None,
+                recipe.total(parts), weight=len(rows), clip=100.0, parts=parts if len(parts) > 1 else None,
             )  # fmt: skip
         round_to_half(network, statistics=True)
         network.eval()

@@ -23,6 +23,8 @@ BATCH, RATE = 32, 4e-3
 BOOK_RISE, WRITER_RISE = 0.1, 0.15  # shares of the steps in which the rate grows
 TEMPERATURES = (2.0, 0.1)  # of the relaxation, at first and at last
 BETA = 0.01  # of the KL term, which the paper weighs more than the bound asks for, and this small picture less
+COUNTED = 10  # steps from one count of the codes to the next
+GLANCE = 50  # pictures that a book is judged by while it learns
 SPREAD = 1.0  # of the entropy of the usage at first; nothing at last
 UNCONDITIONAL = 0.1  # share of the captions that are left out
 TEST_SEED = 1_000_003
@@ -52,7 +54,7 @@ def train_book(
         optimizer = torch.optim.Adam(network.parameters(), lr=RATE)
         course = Course(
             network, optimizer, one_cycle(BOOK_RISE), chance, epochs=epochs, steps=EPOCH,
-            progress=progress, told="loss {:.3f}".format,
+            progress=progress, told="loss {:.3f}".format, judge=_glance,
         )  # fmt: skip
         for _ in course:
             _learn_book(course, network, chance, epochs * EPOCH, seed)
@@ -75,6 +77,8 @@ def _two_rises(first: int) -> Schedule:
 def _learn_book(course: Course, network: DiscreteVAE, chance: np.random.Generator, steps: int, seed: int) -> None:
     """Take one step of the book, of so many."""
     pictures, _ = batch(chance, BATCH)
+    if course.at % COUNTED == 0:  # whoever looks at the book while it learns sees what it is, not what it began as
+        count_codes(network, pictures)
     high, low = TEMPERATURES
     step = course.at
     temperature = high * (low / high) ** min(1.0, step / (0.8 * steps))
@@ -91,16 +95,42 @@ def _closed(book: DiscreteVAE) -> dict[str, float]:
 
 
 @torch.no_grad()
+def count_codes(network: DiscreteVAE, pictures: Tensor) -> Tensor:
+    """Let the book keep how often each code is chosen for pictures, and the mean patch that it stands for.
+
+    Returns:
+        The usage in double precision, (codes,). A code that is not chosen keeps its patch.
+    """
+    codes = codes_of(network, pictures).flatten()
+    counts = torch.bincount(codes, minlength=CODES)
+    usage = counts.double() / codes.numel()
+    network.usage.copy_(usage.half())
+    places = F.unfold(pictures, STRIDE, stride=STRIDE).transpose(1, 2).flatten(0, 1)  # (all places, pixels)
+    sums = torch.zeros(CODES, places.shape[1]).index_add_(0, codes, places)
+    means = (sums / counts.clamp_min(1)[:, None]).reshape(network.patches.shape).half()
+    chosen = counts > 0
+    network.patches[chosen] = means[chosen].to(network.patches)
+    return usage
+
+
+@torch.no_grad()
 def judge_book(network: DiscreteVAE) -> dict[str, float]:
     """Measure the usage of the book, which the network keeps, and how pictures come back from their codes."""
     pictures, _ = batch(np.random.default_rng(TEST_SEED), 400)
-    codes = codes_of(network, pictures)
-    usage = torch.bincount(codes.flatten(), minlength=CODES).double() / codes.numel()
-    network.usage.copy_(usage.half())
-    places = F.unfold(pictures, STRIDE, stride=STRIDE).transpose(1, 2).flatten(0, 1)  # (all places, pixels)
-    sums = torch.zeros(CODES, places.shape[1]).index_add_(0, codes.flatten(), places)
-    counts = torch.bincount(codes.flatten(), minlength=CODES).clamp_min(1)[:, None]
-    network.patches.copy_((sums / counts).reshape(network.patches.shape).half())
+    network.patches.zero_()
+    return _figures(network, pictures, count_codes(network, pictures))
+
+
+@torch.no_grad()
+def _glance(network: nn.Module) -> dict[str, float]:
+    """Return the figures of a book by some pictures: in a fraction of a second, while it learns."""
+    assert isinstance(network, DiscreteVAE)
+    pictures, _ = batch(np.random.default_rng(TEST_SEED), GLANCE)
+    codes = codes_of(network, pictures).flatten()
+    return _figures(network, pictures, torch.bincount(codes, minlength=CODES).double() / codes.numel())
+
+
+def _figures(network: DiscreteVAE, pictures: Tensor, usage: Tensor) -> dict[str, float]:
     used = usage[usage > 0]
     back = network(pictures)
     return {
@@ -133,8 +163,9 @@ def train_writer(
         ]
         optimizer = torch.optim.AdamW(groups, lr=RATE, weight_decay=0.01)
         course = Course(
-            network, optimizer, _two_rises(first * EPOCH), *chances, epochs=epochs, steps=EPOCH, progress=progress
-        )
+            network, optimizer, _two_rises(first * EPOCH), *chances, epochs=epochs, steps=EPOCH, progress=progress,
+            judge=lambda network: _glance(network.dvae),
+        )  # fmt: skip
         for _ in course:
             writing = course.at >= first * EPOCH
             if course.at == first * EPOCH:

@@ -232,5 +232,13 @@ def test_a_look_has_what_the_page_shows(tmp_path: Path) -> None:
     assert "sort the lines by time" in bad.problem and bad.head and not bad.model
 
 
+def test_a_look_takes_the_first_way_that_succeeds_where_nobody_has_chosen(tmp_path: Path) -> None:
+    (tmp_path / "names.txt").write_text("one two three\nfour five\n")
+    engine, state = LocalEngine(main.cards()), State("gcn", sample=str(tmp_path / "names.txt"), device="cpu")
+    found = look(engine, state, ["gcn", "lstm"])
+    assert found.way == "text" != found.ways[0].name and not found.problem and found.model == "lstm"
+    assert "edge" in look(engine, replace_sample(state, f"{state.sample}?as=edges"), ["gcn"]).problem
+
+
 def replace_sample(state: State, text: str) -> State:
     return State(state.model, sample=text, device=state.device)

@@ -96,7 +96,7 @@ def test_wide_text_is_read_as_what_it_says(encoding: str, name: str, text: str, 
     np.testing.assert_array_equal(wide.x.values, plain.x.values)
     assert wide.channels == plain.channels and wide.domain == plain.domain
     told = [note for note in wide.notes if note not in plain.notes]
-    assert told == ([f"text in {encoding[:6].upper()}"] if name.endswith("sv") else [])
+    assert told == ([f"text in {encoding[:6].upper()}"] if name.endswith(("sv", ".text")) else [])
 
 
 @pytest.mark.parametrize("encoding", WIDE)
@@ -115,6 +115,9 @@ def test_tables_of_old_spreadsheets_are_read_and_that_is_told(tmp_path: Path) ->
     (tmp_path / "b.csv").write_bytes("source,target\nMüller,Özil\nÖzil,Bär\n".encode("cp1252"))
     sample = read_file(tmp_path / "b.csv")
     assert sample.names == ("Müller", "Özil", "Bär") and told in sample.notes
+    (tmp_path / "c.txt").write_bytes("Über allen Gipfeln\nist Ruh,\n".encode("cp1252"))
+    sample = read_file(tmp_path / "c.txt")
+    assert "".join(sample.names) == "Über allen Gipfeln\nist Ruh," and told in sample.notes
 
 
 @pytest.mark.parametrize(
@@ -127,7 +130,6 @@ def test_other_files_are_not_taken_for_wide_text(content: bytes) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "place"),
     [
-        ("a.txt", "Ein Bär geht über die Brücke.\n", "line 1, column 6"),
         ("a.fa", ">é\nACGT\n", "line 1, column 2"),
         ("a.jsonl", '{"a": 1}\n{"ä": 1}\n', "line 2, column 3"),
     ],

@@ -14,6 +14,7 @@ from torch import nn
 from explorer.app.answering.engine import LocalEngine
 from explorer.app.command.audit import audit
 from explorer.app.thread.failures import sentence
+from explorer.declare.elements import parse_chain
 from explorer.network.opening.files.looking import contents
 from explorer.network.opening.loading import find_card, load_model
 from explorer.network.opening.refusals import ModelError
@@ -333,3 +334,15 @@ def test_a_layer_whose_name_cannot_be_told_is_refused(name: str, shown: str, tmp
     with pytest.raises(ModelError) as caught:
         load_model(find_card(f"{path}:Net", {}, trust=True))
     assert f"has a layer {shown!r}: a name has at most 200 characters" in str(caught.value)
+
+
+def test_what_a_network_overwrites_stays_as_it_was_given(tmp_path: Path) -> None:
+    text = "class net(Net):\n    def forward(self, x):\n        x.mul_(2).sub_(1)\n        return self.conv(x)\n"
+    path = tmp_path / "net.py"
+    path.write_text(HEAD + text)
+    state = State(f"{path}:net", sample=DATA, steps=parse_chain("rotate:90"))
+    engine = LocalEngine({}, trust=True)
+    given = engine.prepared(state, state.model).inputs.x.clone()
+    frame = engine.answer(state, lambda: False)
+    assert [*engine.refine(frame)] and [*engine.orbit(state)]
+    assert torch.equal(engine.prepared(state, state.model).inputs.x, given)

@@ -49,6 +49,21 @@ class Dict(Base):
     def forward(self, batch):
         return {"out": self.end(batch["image"], batch["mask"])}
 
+class Pair(nn.Module):
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(0)
+        self.photo, self.depth = conv(3, 4), conv(1, 4, "zeros")
+    def forward(self, seen, far):
+        return (self.photo(seen).relu() * self.depth(far).sigmoid()).mean((2, 3))
+
+class Timed(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = conv(3, 4)
+    def forward(self, image, time):
+        return self.first(image * time)
+
 class Unsaid(Base):
     def forward(self, image, mask):
         return self.end(image, mask)
@@ -127,3 +142,15 @@ def test_a_pixel_is_traced_back_through_a_network_that_takes_names(file: str) ->
     p = engine.prepared(state, state.model)
     seen = receptive_field(p, p.trace["last"], (9, 9), None)
     assert seen[9, 9] > 0 and seen[9, 12] == 0
+
+
+def test_images_of_several_layers_are_found_by_trial(file: str) -> None:
+    report = checked_under("translation", f"{file}:Pair")
+    assert report.verdict == "broken" and report.guilty == ("depth",)
+    (grid,) = (k for k in asked(f"{file}:Pair", True).kinds if k.name == "grid")
+    assert {r.question.name: r.text for r in grid.rows}["images"] == "seen:3xanyxany,far:1xanyxany"
+
+
+def test_a_number_beside_an_image_is_taken_for_no_image(file: str) -> None:
+    with pytest.raises(ValueError, match=r"its forward takes \(image, time\)"):
+        checked_under("translation", f"{file}:Timed")

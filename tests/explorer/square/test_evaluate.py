@@ -379,3 +379,27 @@ def test_what_somebody_calls_filters_is_not_taken_for_ours() -> None:
 
     found, _ = square(prepared(nn.Sequential(Bank(), nn.ReLU())), turned("rotate:90", layer="0"))
     assert found.filters is not None and len(found.filters) == 2
+
+
+class Inside(nn.Module):
+    """Values scaled (and a table by position added) by a layer of its own that returns values of no known field."""
+
+    def __init__(self, table: bool) -> None:
+        super().__init__()
+        self.scale = nn.Linear(1, 1, bias=False)
+        self.table = nn.Parameter(torch.linspace(0, 1, 29)) if table else None
+
+    def forward(self, x: Tensor) -> Tensor:
+        made: Tensor = self.scale(x[:, None, ..., None])[:, 0, ..., 0]
+        return made if self.table is None else made + self.table
+
+
+@pytest.mark.parametrize("table", [False, True])
+def test_a_block_of_whose_layers_nothing_is_known_is_measured_by_itself(table: bool) -> None:
+    torch.manual_seed(0)
+    p = prepared(nn.Sequential(nn.Conv2d(1, 1, 1), Inside(table), nn.ReLU()))
+    assert {w.name for w in p.trace.layers} >= {"1", "1.scale"} and p.innermost == {"0", "1", "2"}
+    found = complete(p, turned("rotate:90", layer="1"))
+    local = found.measures["1"].local
+    assert local is not None and (local > 1e-2) == table
+    assert found.guilty == (("1",) if table else ())

@@ -12,9 +12,9 @@ import torch
 from explorer.declare.states.interventions import parse_intervention
 from explorer.network.opening.loading import load_model
 from explorer.state.state import State
-from models.generation.gan_densities import by_hand
+from models.generation.gan_densities import COLLAPSE, PLANE, by_hand
 from models.layers.adversarial.losses import LOSSES
-from tests.models.cards.lesson_frames import BROKEN, EXACT, answer, at, engine, error
+from tests.models.cards.lesson_frames import BROKEN, EXACT, LESSONS, answer, at, engine, error
 
 
 def numbers(number: str, **changes: Any) -> dict[str, float]:
@@ -113,3 +113,10 @@ def test_a_frozen_half_is_drawn_without_densities(layer: str) -> None:
     wanted = State(model="gan-line", sample="latents-1")
     frozen = answer(replace(wanted, interventions=(parse_intervention(f"{layer}:freeze"),))).squares[0]
     assert answer(wanted).squares[0].matrices and not frozen.matrices and frozen.interventions
+
+
+def test_lesson_68_says_how_often_each_half_steps() -> None:
+    text = LESSONS["68"].read_text(encoding="utf-8")
+    words = {1: "one", 2: "two", 3: "three", 5: "five"}
+    assert f"D makes {words[PLANE.d_steps]} steps for each {words[PLANE.g_steps]} of G" in text
+    assert f"{words[COLLAPSE.g_steps]} steps of G for {words[COLLAPSE.d_steps]} of D" in text

@@ -161,7 +161,7 @@ def test_the_table_says_the_worst_where_half_of_the_elements_are_kept(combs: Loc
     kept = replace(row, local=0.0, cumulative=0.0)
     text = replace(report, layers=tuple(kept if other is row else other for other in report.layers)).text()
     line = next(line for line in text.splitlines() if line.startswith("0 "))
-    assert f"^{row.local_max:.1e}" in line and "^: the largest over the elements" in text
+    assert f"^{row.local_max:.1e}" in line and "^: the largest one found" in text
 
 
 def _bees() -> Inputs:

@@ -100,6 +100,23 @@ def test_the_bound_is_the_one_written_out() -> None:
     assert float(parts["reconstruction"].detach()) == pytest.approx(float(nats.detach()), rel=1e-8)
 
 
+def test_parts_are_drawn_in_nats_and_weighed_in_the_sum() -> None:
+    """The divergence of every recipe is the one that the latent plane tells, whatever it is multiplied by."""
+    images = torch.rand(5, 1, 29, 29, generator=torch.Generator().manual_seed(2))
+    labels = torch.arange(5)
+    for network, loss, recipe in (
+        (variational.build_sprites(), variational.negative_elbo, variational.SPRITES),
+        (variational.build_conditional(), variational.told, variational.TOLD),
+    ):
+        with torch.no_grad():
+            mean, log_variance = network.posterior(images)
+            kl = 0.5 * (mean**2 + log_variance.exp() - 1 - log_variance).mean(0)
+            parts = loss(network, images, labels)
+        assert float(parts["divergence"]) == pytest.approx(float(kl.sum()), rel=1e-5)
+        charged = 4.0 * kl.sum() if recipe is variational.SPRITES else kl.clamp(min=1.5).sum()
+        assert float(recipe.total(parts)) == pytest.approx(float(parts["reconstruction"] + charged), rel=1e-6)
+
+
 @pytest.mark.slow
 def test_the_bound_lies_below_the_likelihood() -> None:
     """By importance sampling with 4,000 draws an image, log p(x) is larger than the mean bound of one draw."""

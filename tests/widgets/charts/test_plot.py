@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QApplication
 
 from tests.widgets.parts.driving.plot_mouse import PlotMouse
 from widgets.base.look import theme
-from widgets.charts.axis.axes import Name, NameAxis, ValueAxis
+from widgets.charts.axis.axes import LogAxis, Name, NameAxis, ValueAxis
 from widgets.charts.axis.scales import LogScale, power
 from widgets.charts.items.header import Header
 from widgets.charts.items.marks import DOT, Columns, Marks, fill
@@ -150,6 +150,21 @@ def test_an_axis_of_less_than_a_decade_has_labels_of_its_own(ends):
     assert len({power(v) for v in ticks}) == len(ticks)
 
 
+@pytest.mark.parametrize("height", [60, 150, 420])
+def test_an_axis_with_one_or_two_decades_in_sight_has_labels_between_them(height):
+    for ends in ((30.0, 700.0), (36.0, 600.0), (0.03, 20.0)):
+        ticks = LogScale(*ends).ticks(height, 15)
+        gaps = np.diff(np.log10(ticks)) * height / np.log10(ends[1] / ends[0])
+        assert (len(ticks) >= 3 or height < 100) and (gaps >= 15).all()
+
+
+def test_numbers_beside_decades_are_written_alike(plot):
+    axis = LogAxis("left")
+    assert axis.tickStrings(list(np.log10([50, 100, 200])), 1.0, 1.0) == ["50", "100", "200"]
+    assert axis.tickStrings(list(np.log10([1e-5, 2e-5])), 1.0, 1.0) == ["10⁻⁵", "2·10⁻⁵"]
+    assert axis.tickStrings([-2.0, -1.0, 0.0], 1.0, 1.0) == ["10⁻²", "10⁻¹", "1"]
+
+
 def test_decades_are_labelled_as_powers():
     assert [power(v) for v in LogScale(1e-3, 1.0).ticks(200, 12)] == ["10⁻³", "10⁻²", "10⁻¹", "1"]
 
@@ -168,3 +183,28 @@ def test_a_part_of_the_header_without_room_is_said_in_brief(qapp: QApplication) 
     assert header.shown() == ["A network", said]
     header.resize(QFontMetricsF(header.bold).horizontalAdvance("A network broken at") + 9, 20)
     assert header.shown() == ["A network", "broken"]
+
+
+def test_a_new_range_is_painted_once(qtbot):
+    """What is inside a view box is moved before it is painted: moved in the middle, all is painted a second time."""
+    painted = []
+
+    class Counted(Sample):
+        def paintEvent(self, event):
+            painted.append(event.rect())
+            super().paintEvent(event)
+
+    plot = Counted()
+    qtbot.addWidget(plot)
+    plot.resize(500, 240)
+    with qtbot.waitExposed(plot):
+        plot.show()
+    qtbot.waitUntil(lambda: bool(painted))
+    for _ in range(5):
+        QApplication.processEvents()
+    for high in (20.0, 30.0):
+        painted.clear()
+        plot.set_ranges((-0.5, 9.5), (0.0, high))
+        for _ in range(5):
+            QApplication.processEvents()
+        assert len(painted) == 1

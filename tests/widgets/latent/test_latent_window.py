@@ -81,6 +81,8 @@ def test_a_click_decodes_a_place_and_undo_takes_it_back(qtbot: QtBot, open_windo
     for ending in (".svg", ".png"):
         export_view(view, tmp_path / f"plane{ending}")
         assert (tmp_path / f"plane{ending}").stat().st_size > 10_000
+    svg = (tmp_path / "plane.svg").read_text(encoding="utf-8")
+    assert ">z1<" in svg and ">z2<" in svg, "the axes say which numbers they are"
     export_numbers(view, tmp_path / "plane.csv")
     assert "divergence" in (tmp_path / "plane.csv").read_text(encoding="utf-8")
     window.controller.undo()

@@ -14,10 +14,16 @@ class Flow(QLayout):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._items: list[QLayoutItem] = []
+        self._words: list[QLayoutItem] = []  # which do not stand apart from what comes behind them
         self.setContentsMargins(0, 0, 0, 0)
 
     def addItem(self, item: QLayoutItem) -> None:
         self._items.append(item)
+
+    def add_word(self, word: QWidget) -> None:
+        """Add what stays in one line with that which is added next."""
+        self.addWidget(word)
+        self._words.append(self._items[-1])
 
     def count(self) -> int:
         return len(self._items)
@@ -52,9 +58,11 @@ class Flow(QLayout):
         """Put every item in its place, or only return the height that they take."""
         x, y, high = rect.x(), rect.y(), 0
         line: list[tuple[QLayoutItem, QRect]] = []
-        for item in (one for one in self._items if not one.isEmpty()):  # what is hidden takes no room
+        shown = [one for one in self._items if not one.isEmpty()]  # what is hidden takes no room
+        for k, item in enumerate(shown):
             size = item.sizeHint()
-            if x > rect.x() and x + size.width() > rect.right() + 1:
+            more = GAP + shown[k + 1].sizeHint().width() if item in self._words and k + 1 < len(shown) else 0
+            if x > rect.x() and x + size.width() + more > rect.right() + 1:
                 _level(line, high, move)
                 x, y, high, line = rect.x(), y + high + GAP, 0, []
             line.append((item, QRect(QPoint(x, y), size)))

@@ -32,6 +32,7 @@ class ParamControl(QWidget):
         self.slider: QSlider | None = None
         self.spin: QDoubleSpinBox | None = None
         self.draw: QToolButton | None = None
+        self._edited = False  # in the box, since it was told last
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(6)
@@ -78,7 +79,7 @@ class ParamControl(QWidget):
         self.spin.setAlignment(Qt.AlignmentFlag.AlignRight)
         self.spin.setSuffix(f" {p.unit}" if p.unit.isalpha() else p.unit)
         self.spin.valueChanged.connect(self._typed)
-        self.spin.editingFinished.connect(lambda: self.changed.emit(self.value(), True))
+        self.spin.editingFinished.connect(self._finished)
         self._tame(self.spin)
         return self.spin
 
@@ -231,7 +232,14 @@ class ParamControl(QWidget):
             self.spin.setValue(value)
         self.changed.emit(self.value(), not self.slider.isSliderDown())
 
+    def _finished(self) -> None:
+        """Tell the value that was typed; who only comes by with Tab has said nothing."""
+        if self._edited:
+            self._edited = False
+            self.changed.emit(self.value(), True)
+
     def _typed(self, value: float) -> None:
+        self._edited = True
         assert self.slider is not None
         with QSignalBlocker(self.slider):
             self.slider.setValue(self.position_of(value))

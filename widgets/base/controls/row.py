@@ -20,7 +20,8 @@ class ControlRow(QWidget):
         parts: widgets, and words as text.
         rest: the same, at the right end.
         margins: left, top, right, bottom.
-        narrow: pixels below which words give way, as the tips of the controls say the same.
+        narrow: pixels below which words may give way, as the tips of the controls say the same: they do where there
+            is no room for all.
     """
 
     def __init__(
@@ -62,8 +63,20 @@ class ControlRow(QWidget):
 
     def place_words(self) -> None:
         """Show the words before the controls that there are, where there is room."""
-        for word, box in self._before:
-            word.setHidden(box.isHidden() or self.width() < self._narrow)
+        there = [word for word, box in self._before if not box.isHidden()]
+        hidden = self.width() < self._narrow and self.width() < self._needed(there)
+        for word, _ in self._before:
+            word.setHidden(hidden or word not in there)
+
+    def _needed(self, words: list[QLabel]) -> int:
+        """Return the pixels of width that the controls take with these words before them."""
+        layout = self.layout()
+        assert layout is not None
+        inside = [item.widget() for item in map(layout.itemAt, range(layout.count())) if item is not None]
+        shown = [w for w in inside if w is not None and (w in words if w in self.words else not w.isHidden())]
+        sides = layout.contentsMargins()
+        wide = sum(w.sizeHint().width() for w in shown) + GAP * len(shown)
+        return wide + sides.left() + sides.right()
 
 
 def compact(box: QComboBox, letters: int, tip: str = "") -> QComboBox:

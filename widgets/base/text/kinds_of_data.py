@@ -10,14 +10,25 @@ from explorer.declare.space import kinds
 
 Thing = TypeVar("Thing")
 MOST = 24  # entries of a menu: as many fit on a screen of 800 pixels with room to spare
-# the rows of docs/systems.md that more models have than fit into one menu
+# what the rows of docs/systems.md are called in a menu
 FAMILIES = {
+    "G1": "From a dense layer to a convolution", "G2": "A convolution as a sum", "G3": "The convolutional block",
+    "G4": "Residual networks", "G5": "Normalisation", "G6": "Augmentation or architecture",
+    "G7": "Convolution on a group", "G8": "Groups on volumes", "G9": "Both strands of DNA", "G10": "Spherical networks",
+    "G11": "Vision transformers",
     "S1": "Deep Sets and PointNet", "S2": "Attention between all pairs", "S3": "Edges that are inferred",
     "S4": "From a transformer to a convolution", "N1": "Convolution, attention, messages",
     "N2": "Filters of the Laplacian", "N3": "Ways to aggregate", "N4": "Graph networks", "N5": "Pooling",
-    "R1": "Autoregression", "R2": "Simple recurrence", "R3": "Gates", "R4": "Warped time",
-    "R5": "One sequence to another", "R6": "Transformer", "G9": "Both strands of DNA",
     "N6": "Tasks, walks and samples", "N7": "Colour refinement", "N8": "Graph transformers", "N9": "Explanations",
+    "N10": "Graphs that are generated",
+    "E1": "Equivariant messages", "E2": "Irreducible representations", "E3": "Distances and angles",
+    "E4": "Lie groups",
+    "M1": "Geodesic patches", "M2": "Isotropic filters", "M3": "A gauge fixed by geometry", "M4": "Patch operators",
+    "M5": "Gauge-equivariant convolution",
+    "R1": "Autoregression", "R2": "Simple recurrence", "R3": "Gates", "R4": "Warped time",
+    "R5": "One sequence to another", "R6": "Transformer", "R7": "Dialogue with a persona",
+    "L1": "Back-propagation", "L2": "Autoencoders", "L3": "Adversarial networks on densities",
+    "L4": "Adversarial networks",
 }  # fmt: skip
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from explorer.declare.elements import chain_text
 from explorer.declare.space import Kind, kinds
+from explorer.declare.states.model_name import code_of
 from explorer.square.frame import Frame, Measure, Square
 
 WITHHELD = "withheld"  # in place of every verdict, while a lesson asks for it
@@ -117,6 +118,11 @@ def verdict_in_brief(square: Square) -> str:
     """Return `verdict_sentence` in one or two words, for where there is no room for it."""
     brief = {"undefined": "no number", "no law": "no verdict", "unmoved": "nothing to test", "withheld": "?"}
     return brief.get(square.verdict, square.verdict or "being measured")
+
+
+def named_in_brief(square: Square) -> str:
+    """Return the shorter name of a model: that of its card, which has no path in it, else its title."""
+    return square.model if code_of(square.model) is None else square.title
 
 
 def verdict_colour_role(square: Square) -> str:

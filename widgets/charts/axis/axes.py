@@ -14,7 +14,7 @@ from widgets.base.look import theme
 from widgets.base.look.alignment import CENTRE, RIGHT
 from widgets.base.look.shown import stroke
 from widgets.base.text.layer_names import endings, shortened
-from widgets.charts.axis.scales import LogScale, linear_ticks, power
+from widgets.charts.axis.scales import LogScale, decade, linear_ticks, power
 from widgets.charts.inks import mixed
 from widgets.charts.library import pg
 
@@ -27,7 +27,7 @@ class Axis(pg.AxisItem):
     """An axis with grid lines; a label at its end is moved inside the chart instead of being cut off."""
 
     def __init__(self, orientation: str) -> None:
-        self.end = ""  # what is counted, written at the end of a level axis
+        self.end = ""  # what is counted, written at the right end of a level axis, at the top of an upright one
         self.font = QFont()  # before it is resized for the first time, which happens in the next line
         super().__init__(orientation)
         self.setStyle(
@@ -98,11 +98,21 @@ class Axis(pg.AxisItem):
                 rect.moveTop(min(max(rect.top(), room.top()), room.bottom() - rect.height()))
             else:
                 rect.moveLeft(min(max(rect.left(), room.left() + 1), room.right() - rect.width() - 1))
-        if self.end and not self.upright:
-            width = QFontMetricsF(self.font).horizontalAdvance(self.end)
-            place = QRectF(room.right() - width - 2, self.style["tickTextOffset"][1], width, self.size().height())
-            texts = [text for text in specs[2] if text[0].right() + 8 < place.left()]
-            flags = Qt.AlignmentFlag.AlignTop | Qt.TextFlag.TextDontClip
+        if self.end:
+            metrics = QFontMetricsF(self.font)
+            if self.upright:
+                width = metrics.horizontalAdvance(self.end)
+                # a name that is longer than labels are begins at the edge and stands out into the plot
+                place = QRectF(
+                    max(0.0, self.size().width() - self.style["tickTextOffset"][0] - width), 0, width, metrics.height()
+                )
+                texts = [text for text in specs[2] if text[0].top() > place.bottom()]
+                flags = Qt.AlignmentFlag.AlignTop | Qt.TextFlag.TextDontClip
+            else:
+                width = metrics.horizontalAdvance(self.end)
+                place = QRectF(room.right() - width - 2, self.style["tickTextOffset"][1], width, self.size().height())
+                texts = [text for text in specs[2] if text[0].right() + 8 < place.left()]
+                flags = Qt.AlignmentFlag.AlignTop | Qt.TextFlag.TextDontClip
             specs = (specs[0], specs[1], [*texts, (place, flags, self.end)])
         return specs
 
@@ -115,10 +125,13 @@ class LogAxis(Axis):
         return [(1.0, [math.log10(v) for v in LogScale(10.0**low, 10.0**high).ticks(size, line)])]
 
     def tickStrings(self, values: Sequence[float], scale: float, spacing: float) -> list[str]:
-        return [power(10.0**v) for v in values]
+        found = [10.0**v for v in values]
+        if any(not decade(v) for v in found) and all(1e-3 <= v < 1e4 for v in found):  # 50, 100, 200: not 50, 10², 200
+            return [power(v, written_out=True) for v in found]
+        return [power(v) for v in found]
 
     def widest(self) -> Sequence[str]:
-        return ("10⁻¹⁷",)
+        return ("10⁻¹⁷", "2·10⁻⁵")
 
 
 class ValueAxis(Axis):

@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+DIGITS = ((1, 2, 3, 5), (1, 2, 5), (1,))  # of each decade, that are labelled: the more, the more room there is
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -50,18 +52,24 @@ class LogScale:
 
         An axis may be shorter than a decade: a loss that hardly falls.
         """
-        low, high = round(math.log10(self.low)), round(math.log10(self.high))
-        if high - low < 2:
-            return self._between(max(1, int(height / (1.6 * line))))
+        low, high = math.ceil(math.log10(self.low) - 1e-9), math.floor(math.log10(self.high) + 1e-9)
+        if high - low < 2:  # fewer than three decades are in sight
+            return self._between(height, line)
         every = next((k for k in (1, 2, 3, 5, 9) if height * k / (high - low) >= 1.15 * line), 18)
         return [10.0**k for k in range(low, high + 1) if k % every == 0]
 
-    def _between(self, most: int) -> list[float]:
-        """Return at most `most` numbers of a short axis: 1, 2 and 5 of each decade, or evenly spaced ones."""
+    def _between(self, height: float, line: float) -> list[float]:
+        """Return numbers of a short axis: as many digits of each decade as there is room for, or evenly spaced ones."""
         first, last = math.floor(math.log10(self.low)), math.ceil(math.log10(self.high))
-        every = [digit * 10.0**k for k in range(first, last + 1) for digit in (1, 2, 5)]
-        within = [v for v in every if self.low * (1 - 1e-9) <= v <= self.high * (1 + 1e-9)]
-        return within if 2 <= len(within) <= most else linear_ticks(self.low, self.high, min(most, 4))
+        for digits in DIGITS:
+            every = [digit * 10.0**k for k in range(first, last + 1) for digit in digits]
+            within = [v for v in every if self.low * (1 - 1e-9) <= v <= self.high * (1 + 1e-9)]
+            apart = min((math.log10(b / a) for a, b in pairwise(within)), default=0.0)
+            if len(within) >= 3 and apart * height >= 1.15 * line * math.log10(self.high / self.low):
+                return within
+        if self.high > 10 * self.low:
+            return within
+        return linear_ticks(self.low, self.high, min(max(1, int(height / (1.6 * line))), 4))
 
 
 def scale_for(dtype: str) -> LogScale:
@@ -69,11 +77,19 @@ def scale_for(dtype: str) -> LogScale:
     return LogScale(1e-17) if dtype == "float64" else LogScale()
 
 
-def power(value: float) -> str:
-    """Return a decade as "10⁻³", with 1 and 10 written out; another number as it is."""
+def decade(value: float) -> bool:
+    """Say whether a number is a power of ten."""
+    return abs(value / 10.0 ** round(math.log10(value)) - 1) <= 1e-6
+
+
+def power(value: float, written_out: bool = False) -> str:
+    """Return a decade as "10⁻³", with 1 and 10 written out; another number as it is, or as "2·10⁻⁵"."""
     exponent = round(math.log10(value))
-    if abs(value / 10.0**exponent - 1) > 1e-6:
-        return f"{value:.3g}"
+    if written_out or not decade(value):
+        below = math.floor(math.log10(value) + 1e-9)
+        if -4 < below < 4:
+            return f"{float(f'{value:.3g}'):g}"
+        return f"{value / 10.0**below:.3g}·10{str(below).translate(_SUPERSCRIPTS)}"
     return f"{value:g}" if exponent in (0, 1) else "10" + str(exponent).translate(_SUPERSCRIPTS)
 
 

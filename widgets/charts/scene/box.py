@@ -31,18 +31,28 @@ class Box(pg.ViewBox):
         super().__init__(enableMenu=False, defaultPadding=0.0)
         self.state["autoRange"] = [False, False]
         self.setMouseEnabled(x=True, y=False)
+        # pyqtgraph moves what is inside no sooner than it is painted, which then asks for a second painting of it all
+        self.sigRangeChanged.connect(self._place_inside)
+
+    def _place_inside(self, *changed: Any) -> None:
+        self.updateMatrix()
 
     # the range ------------------------------------------------------------------------------------------------
     def set_whole(self, x: Range | None = None, y: Range | None = None) -> None:
         """Set the whole range of the axes; a zoom is kept unless the range is another one."""
+        limits: dict[str, float] = {}
+        ranges: dict[str, Range] = {}
         for k, (axis, found) in enumerate((("x", x), ("y", y))):
             if found is not None and found != self._whole[k]:
                 self._whole[k] = found
                 low, high = found
-                if not self.round:
-                    ends = {f"{axis}Min": low, f"{axis}Max": high, f"min{axis.upper()}Range": (high - low) / CLOSEST}
-                    self.setLimits(**{f"max{axis.upper()}Range": high - low}, **ends)
-                self.setRange(**{f"{axis}Range": found}, padding=0)
+                limits |= {f"{axis}Min": low, f"{axis}Max": high, f"max{axis.upper()}Range": high - low}
+                limits[f"min{axis.upper()}Range"] = (high - low) / CLOSEST
+                ranges[f"{axis}Range"] = found
+        if limits and not self.round:
+            self.setLimits(**limits)
+        if ranges:
+            self.setRange(**ranges, padding=0)
 
     def keep_round(self, on: bool = True) -> None:
         """Keep one scale for both axes: more than the whole range is seen along one of them."""

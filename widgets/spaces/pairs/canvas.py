@@ -42,7 +42,7 @@ class PairCanvas(Sheet):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setAntialiasing(False)
-        self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.menu_asked: Callable[[Panel, QPoint], bool] = lambda panel, at: False  # whether one opens there
         self.groups: tuple[tuple[Panel, ...], ...] = ()
         self.pictures: list[Picture] = []  # of the panels, then spare ones

@@ -14,7 +14,7 @@ from explorer.spaces.graph.drawing.values import Structure
 from widgets.base.look.theme import current
 
 STEPS = 1000  # of the threshold's slider
-WIDE = 256  # pixels of one choice
+WIDE = 284  # pixels of one choice
 
 
 class PairControls(QWidget):
@@ -38,6 +38,7 @@ class PairControls(QWidget):
             self.order.addItem(title, kind)
         for pool, title in (("", "automatic"), ("max", "largest"), ("mean", "mean")):
             self.pool.addItem(title, pool)
+        self.order.setMinimumContentsLength(8)  # "as given" in full
         self.head.setMaximumWidth(88)  # as much as "head 11" takes
         self.field.setToolTip("Which pair field, coefficients on edges or adjacency is shown")
         self.beside.setToolTip("A second matrix with the same zoom and pointer")

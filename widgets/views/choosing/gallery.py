@@ -74,6 +74,7 @@ class GalleryView(StateView):
         self._own: list[ModelInfo] = []
         self.filters = Filters(self.favourites, self)
         self.models.setItemDelegate(CardDelegate(self.models, self.favourites))
+        self.models.setResizeMode(QListView.ResizeMode.Adjust)  # in a wider list pictures are larger, and rows higher
         self.models.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.data.setItemDelegate(ThumbnailDelegate(self.data))
         # tiles in rows; a heading is as wide as the list and so has a row of its own
@@ -336,7 +337,7 @@ def _sentence(info: ModelInfo | SampleInfo | None) -> str:
     if info is None:
         return ""
     claimed = f" Claims {', '.join(info.groups)}." if isinstance(info, ModelInfo) and info.groups else ""
-    return f"{info.summary or info.name}{claimed}".replace("`", "")
+    return re.sub(r"[`*]", "", f"{info.summary or info.name}{claimed}")
 
 
 def _escaped(text: str) -> str:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QSignalBlocker, Qt, Signal
-from PySide6.QtGui import QAction, QResizeEvent
+from PySide6.QtGui import QAction, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import (
+    QApplication,
     QComboBox,
     QFrame,
     QHBoxLayout,
@@ -67,6 +68,13 @@ class Corner(QWidget):
             row.addSpacing(4)
         self._used = ""
         self.apply_theme()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Hand Esc to the window: the menu bar, which lies between, would keep it."""
+        if event.key() == Qt.Key.Key_Escape:
+            QApplication.sendEvent(self.window(), QKeyEvent(event))
+            return
+        super().keyPressEvent(event)
 
     def event(self, event: QEvent) -> bool:
         """Take the room that what is inside asks for: a menu bar looks at it only when its corner is set."""

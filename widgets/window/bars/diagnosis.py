@@ -7,11 +7,17 @@ from PySide6.QtGui import QGuiApplication, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 from explorer.declare.elements import chain_text
-from explorer.declare.states.model_name import code_of
 from explorer.square.frame import Frame, Square
 from widgets.base.look import theme
 from widgets.base.look.icons import icon
-from widgets.base.text.words import move, untested, verdict_colour_role, verdict_in_brief, verdict_sentence
+from widgets.base.text.words import (
+    move,
+    named_in_brief,
+    untested,
+    verdict_colour_role,
+    verdict_in_brief,
+    verdict_sentence,
+)
 from widgets.window.bars.culprits import Whole, culprits, grouped_hints, verdict_text
 
 BETWEEN = "   ·   "  # of two networks
@@ -29,7 +35,8 @@ class Diagnosis(QFrame):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("diagnosis")
-        self._whole, self._short, self._brief, self._stale, self._role = "", "", "", "", "muted"
+        self._whole, self._stale, self._role = "", "", "muted"
+        self._shorter: tuple[str, ...] = ()  # the same, for less and less room
         self._withheld = ""
         self._frame: Frame | None = None
         self.dot = QLabel()
@@ -81,12 +88,16 @@ class Diagnosis(QFrame):
         reason = untested(squares[0])
         several = len(squares) > 1
         self._whole = reason or BETWEEN.join(_said(square, several) for square in squares)
-        self._short = reason or BETWEEN.join(_said(square, several, hints=False) for square in squares)
-        self._brief = BETWEEN.join(_in_brief(square, several) for square in squares)
+        self._shorter = (
+            reason or BETWEEN.join(_said(square, several, hints=False) for square in squares),
+            BETWEEN.join(_in_brief(square, several, first=True) for square in squares),
+            BETWEEN.join(_in_brief(square, several) for square in squares),
+            BETWEEN.strip(" ").join(f" {verdict_in_brief(square)} " for square in squares).strip().capitalize(),
+        )
         self._role = verdict_colour_role(squares[0])
         self._offer(squares[0], frame)
         if self._withheld:
-            self._whole = self._short = self._brief = self._withheld
+            self._whole, self._shorter = self._withheld, (self._withheld,)
             self._role = "muted"
             self.button.hide()
         for part in (self.before, self.next):
@@ -150,7 +161,7 @@ class Diagnosis(QFrame):
 
     def _write(self) -> None:
         whole = self._stale.capitalize() if self._stale else self._whole
-        lines: tuple[str, ...] = (whole,) if self._stale else (whole, self._short, self._brief)
+        lines: tuple[str, ...] = (whole,) if self._stale else (whole, *self._shorter)
         if not self._stale and not self.whole.isHidden():
             lines = lines[1:]  # the rest is said below
         if (bar := self.text.parentWidget()) is not None and (row := bar.layout()) is not None:
@@ -158,10 +169,8 @@ class Diagnosis(QFrame):
         metrics, room = self.text.fontMetrics(), max(0, self.text.width() - 4)
         fits = [line for line in lines if metrics.horizontalAdvance(line) <= room]
         line = lines[0] if not room else fits[0] if fits else lines[-1]
-        if line == self._short and lines[0].startswith(
-            line
-        ):  # of one network: the rest is its hints, as far as it goes
-            line = lines[0]
+        if line in self._shorter[:1] and lines[0].startswith(line):
+            line = lines[0]  # of one network: the rest is its hints, as far as it goes
         self.text.setText(metrics.elidedText(line, Qt.TextElideMode.ElideRight, room) if room else line)
         self.text.setToolTip(whole)
         squares = self._frame.squares if self._frame is not None else ()
@@ -196,10 +205,11 @@ def _small(text: str, tip: str) -> QToolButton:
     return made
 
 
-def _in_brief(square: Square, named: bool) -> str:
+def _in_brief(square: Square, named: bool, first: bool = False) -> str:
     brief = verdict_in_brief(square)
-    name = square.model if code_of(square.model) is None else square.title  # a card's name is shorter, no path is
-    return f"{name}: {brief}" if named else brief.capitalize()
+    if first and square.verdict == "broken" and square.guilty:
+        brief = f"{brief} first by {square.guilty[0]}"
+    return f"{named_in_brief(square)}: {brief}" if named else brief.capitalize()
 
 
 def _said(square: Square, named: bool, hints: bool = True) -> str:

@@ -119,9 +119,13 @@ class InfoBar(QFrame):
         """Let the message stay until it is read: the next frame is no answer to it."""
         self._for_request = False
 
-    def over(self) -> None:
-        """Take back what was said about something else than is shown or asked for now, if it waits to be read."""
-        if not self.passing and not self.offering:
+    def over(self, passing: bool = False) -> None:
+        """Take back what was said about something else than is shown or asked for now, if it waits to be read.
+
+        Args:
+            passing: also what would go by itself after a while.
+        """
+        if (passing or not self.passing) and not self.offering:
             self.hide()
 
     def frame_came(self) -> None:

@@ -143,10 +143,11 @@ class Menus(QObject):
             menu, "export_orbit", "Export orbit as &GIF/MP4…", files.export_orbit,
             tip="Make an animation, a film of the view while the element runs along its orbit",
         )  # fmt: skip
-        self.add(
+        turn = self.add(
             menu, "export_turntable", "Export &turntable as GIF/MP4…", files.export_turntable,
-            tip="Make an animation, a film of one full turn of the mesh in the Surface view",
+            tip="Make an animation, a film of one full turn of what the view in front shows",
         )  # fmt: skip
+        menu.aboutToShow.connect(lambda: turn.setVisible(files.turns))
         menu.addSeparator()
         quit_action = self.add(menu, "quit", "&Quit", self._ask("quit"), "Ctrl+Q")
         quit_action.setMenuRole(QAction.MenuRole.QuitRole)

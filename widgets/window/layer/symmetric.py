@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QObject, Qt, Signal, Slot
 from PySide6.QtWidgets import (
     QFrame,
     QGridLayout,
@@ -38,6 +38,7 @@ class SymmetricPage(Dialog):
         super().__init__(parent)
         self.layer = layer
         self.outcomes: tuple[Outcome, ...] = ()
+        self.complete = False  # whether every version was tried
         self.buttons: dict[str, QPushButton] = {}
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(f"A symmetric version of {layer}")
@@ -70,27 +71,46 @@ class SymmetricPage(Dialog):
         column.addLayout(foot)
         self.apply_theme()
 
-    def show_outcomes(self, found: Sequence[Outcome]) -> None:
-        """Show what each version did, the ones that work first."""
+    def show_outcomes(self, found: Sequence[Outcome], all_tried: bool = True) -> None:
+        """Show what each version did, the ones that work first.
+
+        Args:
+            all_tried: none is still being tried.
+        """
+        self.complete = all_tried
         self.outcomes = tuple(sorted(found, key=lambda one: (not one.mended, not one.useful, bool(one.reason))))
         works = [one for one in found if one.useful]
         group = found[0].group if found else ""
-        self.words.setText(
-            f"Measured as a check under {group} does, in double precision. Your file is not changed."
-            if works
-            else f"No version that was tried makes {self.layer} obey its law under {group}."
-        )
+        if works:
+            said = f"Measured as a check under {group} does, in double precision. Your file is not changed."
+        elif all_tried:
+            said = f"No version that was tried makes {self.layer} obey its law under {group}."
+        else:
+            said = WAITING
+        self.words.setText(said if all_tried or not works else f"{said} Further versions are being tried.")
+        self._clear()
         for row, one in enumerate(self.outcomes):
             self._add(2 * row, one)
         self.apply_theme()
-        self._grow()
+        self._grow(waiting=not all_tried)
 
     def show_failure(self, failure: Failure) -> None:
         """Say why nothing could be tried."""
         self.words.setText(failure.sentence)
         self._grow()
 
-    def _grow(self) -> None:
+    def _clear(self) -> None:
+        """Take away what was shown before."""
+        self.buttons.clear()
+        for row in reversed(range(self._rows.count())):
+            item = self._rows.takeAt(row)
+            box = item.layout()
+            widgets = [item.widget()] if box is None else [box.takeAt(0).widget() for _ in range(box.count())]
+            for widget in filter(None, widgets):
+                widget.setParent(None)
+                widget.deleteLater()
+
+    def _grow(self, waiting: bool = False) -> None:
         """Give each sentence the height that it has at this width; Qt keeps one in which wrapped ones are cut."""
         column = self.layout()
         assert column is not None
@@ -100,7 +120,7 @@ class SymmetricPage(Dialog):
         for label in self.findChildren(QLabel):
             if label.wordWrap():
                 label.setMinimumHeight(label.heightForWidth(label.width()))
-        self.progress.hide()
+        self.progress.setVisible(waiting)
         column.activate()
         self.resize(self.width(), max(self.height(), column.totalMinimumSize().height()))
 
@@ -143,6 +163,21 @@ class SymmetricPage(Dialog):
                 rule.setStyleSheet(f"color: {t.line}; background: {t.line}; border: none; max-height: 1px;")
 
 
+class _Courier(QObject):
+    """Carries what is known so far from the worker's thread to the one that it was made on."""
+
+    found = Signal(object)  # tuple[Outcome, ...]
+
+    def __init__(self, show: Callable[[Any], None]) -> None:
+        super().__init__()
+        self._show = show
+        self.found.connect(self._arrived)
+
+    @Slot(object)
+    def _arrived(self, found: Any) -> None:
+        self._show(found)
+
+
 def try_versions(
     do: Callable[[Any, str, Callable[[Any], None]], None], state: State, layer: str, parent: QWidget
 ) -> SymmetricPage:
@@ -154,14 +189,19 @@ def try_versions(
     page = SymmetricPage(layer, parent)
     open_ = {"page": True}
     page.destroyed.connect(lambda: open_.update(page=False))
+    # it lives as long as the work does, longer than a page that is closed
+    courier = _Courier(lambda found: page.show_outcomes(found, all_tried=False) if open_["page"] else None)
 
     def work(engine: Any) -> Any:
+        found: Any = f"Nothing could be tried on {layer}."
         try:
             for part in engine.proposals(state, layer):
-                if isinstance(part, tuple):
-                    return part
-                yield part
-            return f"Nothing could be tried on {layer}."
+                if not isinstance(part, tuple):
+                    yield part
+                    continue
+                found = part
+                courier.found.emit(part)
+            return found
         except (Exception, SystemExit) as error:  # said on the page, where it was asked
             return failure_of(error, state).sentence
 

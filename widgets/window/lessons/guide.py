@@ -240,7 +240,8 @@ class Guide(QObject):
 
     def _withhold(self) -> None:
         """Do not let the window name the culprit that a lesson asks for, before its answer was asked for."""
-        riddle = any(t.reveal and not t.patterns and k not in self._answered for k, t in enumerate(self.walk.tasks))
+        asked = [t for k, t in enumerate(self.walk.tasks) if k not in self._answered and not t.patterns]
+        riddle = any(t.names_layer for t in asked)  # other answers are no verdicts
         self._shell.withhold(RIDDLE if riddle else "")
 
     def _panel_shown(self, shown: bool) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from PySide6.QtCore import QPoint, QRect
+from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QScrollArea, QTabBar, QWidget
 
 from explorer.state.lessons.tasks import Task
@@ -31,6 +33,18 @@ def view_of(task: Task) -> str:
     return next((WHERE[name] for name in first if name in WHERE), "")
 
 
+def menu_of(shell: Shell, task: Task) -> QAction | None:
+    """Return the menu that a step says to go through, as in "With Model › Compare with", None where it names none.
+
+    With the menus of macOS, which are not in the window, nothing can be pointed at.
+    """
+    if shell.menuBar().isNativeMenuBar():
+        return None
+    words = set(re.findall(r"(\w+) ›", task.do))
+    found = (action for action in shell.menuBar().actions() if action.text().replace("&", "") in words)
+    return next(found, None)
+
+
 def controls_of(task: Task) -> list[str]:
     """Return the names of the parameters that a step is about."""
     found: list[str] = []
@@ -47,6 +61,9 @@ def _inside(wanted: Any) -> Mapping[str, Any]:
 
 def place_of(shell: Shell, task: Task) -> QRect | None:
     """Return the place in the window that a step means, None where it has none."""
+    if (menu := menu_of(shell, task)) is not None:
+        bar = shell.menuBar()
+        return QRect(bar.mapTo(shell, bar.actionGeometry(menu).topLeft()), bar.actionGeometry(menu).size())
     name = view_of(task) or _front(shell)
     seat = next((seat for seat in shell.panes.seats if seat.spec.name == name), None)
     if seat is None:
@@ -62,7 +79,9 @@ def place_of(shell: Shell, task: Task) -> QRect | None:
 
 
 def bring(shell: Shell, task: Task) -> None:
-    """Bring the view that a step means to the front, and in it the control."""
+    """Bring the view that a step means to the front, and in it the control; a menu is only pointed at."""
+    if menu_of(shell, task) is not None and not task.show:
+        return
     name = view_of(task) or _front(shell)
     shell.show_view(name)
     _scroll(shell.panes.named(name), task)

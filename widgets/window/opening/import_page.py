@@ -238,6 +238,8 @@ class ImportPage(Dialog):
                 button.show()  # layouts show what is new later, and what is not on screen yet gets no keyboard
         if look.way in self.ways:
             self.ways[look.way].setChecked(True)
+            if AS not in self.said and look.way != look.ways[0].name:  # the first could not be read
+                self.said = {**self.said, AS: look.way}
         self.ways_title.setVisible(bool(self.ways))
 
     def _show_choices(self, choices: tuple[Choice, ...]) -> None:

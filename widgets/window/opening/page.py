@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QListWidget,
     QListWidgetItem,
+    QPlainTextEdit,
     QPushButton,
     QScrollArea,
     QSplitter,
@@ -74,6 +75,9 @@ class ModelPage(Dialog):
         self.changed: EditView | None = None
         self.source = CodeView()
         self.tensors = QTreeWidget()
+        self.listing = QPlainTextEdit(readOnly=True, lineWrapMode=QPlainTextEdit.LineWrapMode.NoWrap)
+        self.listing.hide()
+        self.listing.setAccessibleName("Members of the archive and opcodes of its pickles")
         split = QSplitter(Qt.Orientation.Horizontal, childrenCollapsible=False)
         split.addWidget(self._left())
         split.addWidget(self._right(chosen, targets))
@@ -103,11 +107,13 @@ class ModelPage(Dialog):
         """Return the text of a Python file, else the list of tensors."""
         if self._python:
             self.source.show_source(self.found.text)
+            self.listing.setParent(self)
             self.tensors.setParent(self)
             self.tensors.hide()
             return self.source if not self._edits else self._with_edits()
         self.source.setParent(self)
         self.source.hide()
+        self.listing.setParent(self)
         tree = self.tensors
         tree.setAccessibleName("Tensors")
         tree.setRootIsDecorated(False)
@@ -124,7 +130,18 @@ class ModelPage(Dialog):
         tree.setFont(fixed)
         tree.setColumnWidth(0, 320)
         tree.setColumnWidth(1, 190)
-        return tree
+        return tree if not self.found.listing else self._with_listing(tree)
+
+    def _with_listing(self, tree: QTreeWidget) -> QWidget:
+        """Return the tensors beside what the archive and its pickles are made of, opcode by opcode."""
+        tabs = QTabWidget()
+        self.listing.setPlainText("\n".join(self.found.listing))
+        self.listing.setFont(tree.font())
+        tabs.addTab(tree, "Tensors")
+        tabs.addTab(self.listing, "Archive and opcodes")
+        if self.found.attacks or not self.found.tensors:
+            tabs.setCurrentWidget(self.listing)
+        return tabs
 
     def _with_edits(self) -> QWidget:
         """Return the text of the file beside what has changed in it since it was trusted, which comes first."""

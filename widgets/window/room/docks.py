@@ -126,13 +126,21 @@ class Docks(QObject):
         """Return the layout; panels that are only put away for now count as open."""
         self._window.setUpdatesEnabled(False)
         away = sorted(self._away)
+        front = {bar.tabText(bar.currentIndex()) for bar in self._bars() if bar.count()}
         for name in away:
             self.docks[name].show()
+        self._raise(front)  # one that comes back among tabs may take the front
         layout = bytes(self._window.saveState(self.version).data())
         for name in away:
             self.docks[name].hide()
+        self._raise(front)
         self._window.setUpdatesEnabled(True)
         return _digest(layout) + layout
+
+    def _raise(self, titles: set[str]) -> None:
+        for dock in self.docks.values():
+            if dock.windowTitle() in titles and not dock.isHidden():
+                dock.raise_()
 
     def restore(self, layout: bytes) -> bool:
         """Go back to a saved layout; return whether that worked. Of one that was damaged Qt would crash."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 from PySide6.QtCore import QSize, QTimer, Signal
 from PySide6.QtGui import QResizeEvent, QShowEvent
@@ -34,10 +35,15 @@ class Seat(QWidget):
         self._column.setContentsMargins(0, 0, 0, 0)
         self.veil = Veil(self)
 
-    def show_stale(self, text: str) -> None:
-        """Let the view say that what it shows is stale, or lie a veil over it."""
+    def show_stale(self, text: str, domain: str = "") -> None:
+        """Let the view say that what it shows is stale, or lie a veil over it.
+
+        Of data that the view has nothing to say of, whose kind is `domain`, it shows a sentence, which is not true of
+        what is awaited: that is covered.
+        """
         done = self.view is not None and self.view.show_stale(text)
-        self.veil.say("" if done or self.view is None else text)
+        known = not domain or not self.spec.domains or domain in self.spec.domains
+        self.veil.say("" if done or self.view is None else text, cover=not known)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -174,7 +180,7 @@ class Panes(QTabWidget):
                 self.each(show, [view])
             if (frame := self._frame) is not None:
                 self.each(lambda view: self._hand(view, frame, at_once=True), [view])
-            seat.show_stale(self._stale)
+            seat.show_stale(self._stale, self._shown_kind())
         return seat.view
 
     # telling ----------------------------------------------------------------------------------------------
@@ -182,6 +188,11 @@ class Panes(QTabWidget):
         """Tell something to every view, present and future; it replaces what was told under that name before."""
         self._told[what] = show
         self.each(show)
+
+    def looks(self) -> dict[str, dict[str, Any]]:
+        """Return what was chosen about the pictures of the views that there are, by their names."""
+        found = {seat.spec.name: seat.view.looks() for seat in self.seats if seat.view is not None}
+        return {name: looks for name, looks in found.items() if looks}
 
     def forget(self, what: str) -> None:
         """Tell views that come later nothing of what was told under that name."""
@@ -207,7 +218,11 @@ class Panes(QTabWidget):
         for seat in self.seats:
             # the answer is there, but a view whose turn has not come still shows the one before: it stays dimmed
             if text or seat.view is None or not (seat.isVisible() and seat.view.behind):
-                seat.show_stale(text)
+                seat.show_stale(text, self._shown_kind())
+
+    def _shown_kind(self) -> str:
+        """Return the kind of data of the frame that was told last, "" without one."""
+        return self._frame.squares[0].domain if self._frame is not None and self._frame.squares else ""
 
     def _catch_up(self, view: View) -> None:
         self.each(View.catch_up, [view])

@@ -43,8 +43,8 @@ class Trainer(QObject):
         if (info := self.card()) is None:
             self._shell.say("info", "This network has no training of its own.")
             return
+        beside = [m for m in self._trainable() if m.domain == info.domain]
         if self.page is None:
-            beside = [m for m in self._trainable() if m.domain == info.domain]
             self.page = TrainPage(self._shell, beside, info.name, str(self._shell.settings.value("folder", "")))
             self.page.trained.connect(self._trained)
             self.page.shown.connect(self._shown)
@@ -53,9 +53,7 @@ class Trainer(QObject):
         elif info.name in self.page.infos:
             self.page.choose(info.name)
         else:  # of other data
-            self.close()
-            self.open()
-            return
+            self.page.offer(beside, info.name)
         self.page.chain = chain_text(self._shell.controller.state.steps)
         self.page.show()
         self.page.raise_()

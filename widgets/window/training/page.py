@@ -69,7 +69,7 @@ class TrainPage(Dialog):
         self.setObjectName("train-page")
         self.setWindowTitle("Train")
         self.resize(*SIZE)
-        self.infos = {info.name: info for info in infos}
+        self.infos: dict[str, ModelInfo] = {}
         self.folder = Path(folder or at_home("~"))
         self.chain = ""
         self.runs: list[Run] = []
@@ -81,15 +81,13 @@ class TrainPage(Dialog):
         self._make_charts()
         self._make_controls()
         self._build()
-        self.choose(chosen)
+        self.offer(infos, chosen)
         theme.changes.changed.connect(self._dress)
         self._say("It runs beside the window, which shows the network while it learns.")
 
     # parts ----------------------------------------------------------------------------------------------------
     def _make_settings(self) -> None:
         self.card = QComboBox()
-        for info in self.infos.values():
-            self.card.addItem(info.title, info.name)
         self.card.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.card.setMinimumContentsLength(16)
         self.card.currentIndexChanged.connect(lambda _: self._name_file())
@@ -219,6 +217,15 @@ class TrainPage(Dialog):
         self.resize(wide, self.height())
 
     # what is trained ------------------------------------------------------------------------------------------
+    def offer(self, infos: Sequence[ModelInfo], chosen: str) -> None:
+        """Offer other networks, of other data perhaps; what runs goes on."""
+        self.infos = {info.name: info for info in infos}
+        with QSignalBlocker(self.card):
+            self.card.clear()
+            for info in infos:
+                self.card.addItem(info.title, info.name)
+        self.choose(chosen)
+
     def choose(self, name: str) -> None:
         """Choose the network that is trained next."""
         self.card.setCurrentIndex(max(0, self.card.findData(name)))

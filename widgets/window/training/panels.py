@@ -8,13 +8,26 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QSignalBlocker, Signal
-from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QSpinBox, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QHBoxLayout,
+    QMenu,
+    QSpinBox,
+    QStackedWidget,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
 
+from widgets.base.controls.row import ControlRow
 from widgets.base.view import View
 from widgets.window.training.curves import ErrorChart, LossChart
 from widgets.window.training.run import Run, Series
 
 BESIDE = 3  # runs whose layers are drawn beside each other
+OVERLAID = 8  # runs that are drawn until somebody chooses others: as many as there are colours
 
 
 class Panel(View):
@@ -70,19 +83,14 @@ class LossPanel(Panel):
         self.smooth.setSuffix(" steps")
         self.smooth.setSpecialValueText("each step")
         self.smooth.valueChanged.connect(self.changed)
-        bar = QWidget()
-        bar.setProperty("chrome", True)
-        row = QHBoxLayout(bar)
-        row.setContentsMargins(0, 0, 0, 0)
-        for box in (self.part, self.log, self.smooth):
-            row.addWidget(box)
-        row.addStretch(1)
         column = QVBoxLayout(self)
-        column.addWidget(bar)
+        self.overlaid = Overlaid()
+        self.overlaid.menu().triggered.connect(lambda _: self.changed.emit())
+        column.addWidget(ControlRow(self.part, self.log, self.smooth, self.overlaid, margins=(0, 0, 0, 0)))
         column.addWidget(self.scales, 1)
 
     def show_runs(self, runs: Sequence[Run], steered: Run) -> None:
-        self.runs = runs
+        self.runs = runs = self.overlaid.of(runs, steered)
         self._offer()
         chart = self.chart if self.log.isChecked() else self.level
         self.scales.setCurrentWidget(chart)
@@ -107,6 +115,34 @@ class LossPanel(Panel):
             chart.dress()
 
 
+class Overlaid(QToolButton):
+    """Chooses the runs whose curves are drawn over each other, where there are several."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setText("Runs")
+        self.setToolTip("The trainings that are drawn; the one that is steered always is")
+        self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.setMenu(QMenu(self))
+        self._actions: dict[int, QAction] = {}  # by the numbers of the runs
+        self.hide()
+
+    def of(self, runs: Sequence[Run], steered: Run) -> list[Run]:
+        """Return those that are drawn: the one that is steered, then the newest first."""
+        for run in runs:
+            if run.number not in self._actions:
+                self._actions[run.number] = action = self.menu().addAction(run.name)
+                action.setCheckable(True)
+                action.setChecked(True)
+                for old in [a for a in self._actions.values() if a.isChecked()][:-OVERLAID]:
+                    old.setChecked(False)
+        self.setVisible(len(runs) > 1)
+        for number, action in self._actions.items():
+            action.setEnabled(number != steered.number)
+        others = [run for run in reversed(runs) if run is not steered]
+        return [steered, *(run for run in others if self._actions[run.number].isChecked())]
+
+
 class ErrorPanel(Panel):
     """The error of every layer, of the last runs beside each other on one axis."""
 
@@ -120,7 +156,9 @@ class ErrorPanel(Panel):
             chart.rewound.connect(self.rewound)
 
     def show_runs(self, runs: Sequence[Run], steered: Run) -> None:
-        self.runs = shown = [run for run in runs if run.told.errors][-BESIDE:]
+        others = [run for run in runs if run.told.errors and run is not steered]
+        few = {run.number for run in (*others[1 - BESIDE :], steered)}
+        self.runs = shown = [run for run in runs if run.number in few and run.told.errors]
         for chart, run in zip(self.charts, shown, strict=False):
             chart.show_run(run)
             chart.stand(run if run is steered else None)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QObject, Signal
 
 from explorer.declare.card import ModelInfo
+from explorer.work.progress import clock
 from widgets.base.text.words import figure
 from widgets.window.training.process import TrainProcess
 
@@ -226,8 +227,9 @@ class Run(QObject):
         self.results = figures
         told = ", ".join(f"{name.replace('_', ' ')} {value:.3g}" for name, value in figures.items())
         self.sentence = f"Trained{': ' + told if told else ''}. The window shows the network with these weights."
-        self.told.step = max(self.told.step, self.told.total if self.told.steered else 0)
-        self.told.paused = False
+        t = self.told
+        t.goes_on(t.step + 1)  # what followed a step that it was taken back to is no part of what was written
+        t.total, t.paused = t.step, False  # it was as long as that, also where it was ended early
         self.over.emit(path)
         self.changed.emit()
 
@@ -236,12 +238,6 @@ class Run(QObject):
         self.told.paused = False
         self.over.emit("")
         self.changed.emit()
-
-
-def clock(seconds: float) -> str:
-    """Return a time as "1:05"."""
-    whole = max(0, round(seconds))
-    return f"{whole // 60}:{whole % 60:02d}"
 
 
 def free(path: Path, taken: Collection[Path] = ()) -> Path:

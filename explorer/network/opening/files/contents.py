@@ -102,6 +102,7 @@ class Contents:
         text: of a Python file.
         error: one sentence when the text is no valid Python.
         code: (path, sha256) of each file that would be executed: it, and what it imports from its folder.
+        listing: the members of its archive and the opcodes of its pickles, as lines; the first of them.
     """
 
     path: str
@@ -117,6 +118,7 @@ class Contents:
     text: str = ""
     error: str = ""
     code: tuple[tuple[str, str], ...] = field(default=())
+    listing: tuple[str, ...] = ()
 
     @property
     def whole(self) -> bool:
@@ -126,8 +128,7 @@ class Contents:
     @property
     def attacks(self) -> tuple[str, ...]:
         """Return the names with which its pickles reach the system; none that whole modules ask for."""
-        hostile = (n.name for n in self.names if n.verdict == "hostile" and n.name not in _HARMLESS)
-        return tuple(name for name in hostile if not name.startswith(_OF_SCRIPTS))
+        return tuple(n.name for n in self.names if attacks(n))
 
     @property
     def numel(self) -> int:
@@ -146,7 +147,13 @@ class Contents:
             "names": [{"name": n.name, "called": n.called, "verdict": n.verdict} for n in self.names],
             "facts": dict(self.facts), "dangers": list(self.dangers), "error": self.error,
             "code": [{"path": path, "sha256": digest} for path, digest in self.code],
+            "listing": list(self.listing),
         }  # fmt: skip
+
+
+def attacks(one: PickledName) -> bool:
+    """Say whether a pickle reaches the system by a name, and by none that whole modules and scripts ask for."""
+    return one.verdict == "hostile" and one.name not in _HARMLESS and not one.name.startswith(_OF_SCRIPTS)
 
 
 TIERS = {
@@ -170,6 +177,8 @@ def told(contents: Contents) -> str:
         lines.append(f"  {entry.kind} {entry.name} (line {entry.line}{needs})")
     for name in contents.names:
         lines.append(f"  pickle {'calls' if name.called else 'names'} {name.name}: {name.verdict}")
+    if contents.listing:
+        lines.append("  --json has the members of its archive and the opcodes of its pickles")
     if contents.tensors:
         lines.append(f"  {len(contents.tensors)} tensors, {contents.numel:,} numbers")
         width = min(60, max(len(t.name) for t in contents.tensors[:MOST_LINES]))

@@ -22,8 +22,10 @@ from explorer.network.opening.files.contents import (
     PickledName,
     TensorEntry,
     Tier,
+    attacks,
 )
 from explorer.network.opening.files.headers import read_header
+from explorer.network.opening.files.listing import exported_tensors, listed
 from explorer.network.opening.files.onnx import read_onnx
 from explorer.network.opening.files.pickles import LONGEST, Bounded, Reading, judged, read_pickle, tensors_in
 from explorer.network.opening.files.python_text import code_files, read_python
@@ -189,7 +191,7 @@ def _pickle(path: Path) -> Contents:
             legacy = True
             readings += [read_pickle(bounded) for _ in range(LEGACY_PARTS - 1)]
     kind = "checkpoint in torch's old format" if legacy else "pickle"
-    return _checked(path, kind, readings, loads=legacy)
+    return replace(_checked(path, kind, readings, loads=legacy), listing=listed(readings))
 
 
 def _archive(path: Path) -> Contents:
@@ -206,8 +208,11 @@ def _archive(path: Path) -> Contents:
             if not (script or exported or "data.pkl" in inside):
                 raise Damaged("it is a zip archive of no known kind")
             if script or exported:
-                return _program(path, SCRIPT if script else EXPORTED, readings, tuple(facts))
-            return _checked(path, "checkpoint", readings, loads=True, facts=tuple(facts))
+                kind = SCRIPT if script else EXPORTED
+                found = _program(path, kind, readings, tuple(facts), exported_tensors(archive, members))
+            else:
+                found = _checked(path, "checkpoint", readings, loads=True, facts=tuple(facts))
+            return replace(found, listing=listed(readings, members))
     except (zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError, RuntimeError) as error:
         raise Damaged(f"its archive is damaged or cut off ({str(error)[:80]})") from None
 
@@ -264,14 +269,22 @@ def _saved_within(file: IO[bytes], info: zipfile.ZipInfo) -> list[Reading]:
     return [read_pickle(Bounded(file, min(info.file_size, LONGEST)))]
 
 
-def _program(path: Path, kind: str, readings: list[Reading], facts: tuple[tuple[str, str], ...]) -> Contents:
-    """Say what a program in an archive holds: torch executes code and pickles while it loads one."""
+def _program(
+    path: Path, kind: str, readings: list[Reading], facts: tuple[tuple[str, str], ...], stored: tuple[TensorEntry, ...]
+) -> Contents:
+    """Say what a program in an archive holds: torch executes code and pickles while it loads one.
+
+    Args:
+        stored: tensors that lie in the archive beside its pickles.
+    """
     names = _names(readings)
     tensors = tuple(t for reading in readings for t in tensors_in(reading.value))
     dangers = [f"Loading {kind} executes what lies in it, also the pickles."]
-    dangers += [_told(n) for n in names if n.verdict == "hostile"]
+    dangers += [_told(n) for n in names if attacks(n)]
     dangers += [danger for reading in readings for danger in reading.dangers]
-    return Contents(str(path), kind, "code", tensors=tensors, names=names, facts=facts, dangers=tuple(dangers))
+    return Contents(
+        str(path), kind, "code", tensors=stored or tensors, names=names, facts=facts, dangers=tuple(dangers)
+    )
 
 
 def _checked(
@@ -304,8 +317,9 @@ def _names(readings: list[Reading]) -> tuple[PickledName, ...]:
 
 def _told(name: PickledName) -> str:
     does = "calls" if name.called else "asks for"
-    end = "which is how a pickle attacks" if name.verdict == "hostile" else "which is no part of weights"
-    return f"Its pickle {does} {name.name[:120]}, {end}: it is refused."
+    if name.verdict == "hostile":
+        return f"Its pickle {does} {name.name[:120]}, which is how a pickle attacks: it is refused."
+    return f"Its pickle {does} {name.name[:120]}, which is no part of weights: as weights it is refused."
 
 
 # folders -----------------------------------------------------------------------------------------------------------

@@ -15,6 +15,8 @@ from typing import IO, Any
 
 from explorer.network.opening.files.contents import Damaged, PickledName, TensorEntry
 
+MOST_LISTED = 2000  # opcodes that are kept as text
+LONG = 120  # letters of an argument in it
 LONGEST = 256 * 2**20  # bytes of opcodes; numbers of tensors lie beside them
 MOST_STEPS = 3_000_000
 MOST_TENSORS = 200_000
@@ -74,9 +76,14 @@ _OPAQUE = _Opaque()
 
 @dataclass(slots=True)
 class Reading:
-    """The content of a pickle: names that it imports, in order, names that it calls, oddities, and the final value."""
+    """The content of a pickle: names that it imports, in order, names that it calls, oddities, and the final value.
+
+    `listing` holds its first opcodes as text, of `steps` in all: where each begins, its name and its argument.
+    """
 
     names: dict[str, bool] = field(default_factory=dict)  # whether it is called
+    listing: list[str] = field(default_factory=list)
+    steps: int = 0
     dangers: list[str] = field(default_factory=list)
     value: Any = None
 
@@ -114,12 +121,13 @@ def read_pickle(file: IO[bytes] | Bounded) -> Reading:
     """
     reading = Reading()
     machine = _Machine(reading)
-    steps = 0
     try:
-        for opcode, arg, _ in pickletools.genops(file):  # type: ignore[arg-type]
+        for opcode, arg, at in pickletools.genops(file):  # type: ignore[arg-type]
+            if reading.steps < MOST_LISTED:
+                reading.listing.append(f"{at or 0:>7}  {opcode.name:<16} {'' if arg is None else repr(arg)[:LONG]}")
             machine.step(opcode, arg)
-            steps += 1
-            if steps > MOST_STEPS:
+            reading.steps += 1
+            if reading.steps > MOST_STEPS:
                 raise Damaged(f"its pickle has more than {MOST_STEPS:,} steps")
             if len(machine.stack) > MOST_STACKED:
                 raise Damaged(f"its pickle has more than {MOST_STACKED:,} values within each other")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Mapping
 from typing import Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from explorer.declare.telling.counting import number_of
 from explorer.network.input.arguments import ByName
@@ -22,6 +23,7 @@ from explorer.work.limits import MAX_SIDE
 SMALLEST = 8  # sides of images that are recognised by their number of pixels: less is as likely a table
 SIDE = 29  # of the images that come with the program, the first that a network is shown
 MULTIPLES = (2, 4, 8, 16)
+MOST_TRIALS = 64  # of numbers of channels where a network takes several images
 SIDES = (32, 28, 64, 224, 96, 128, 256, 48, 16, 84, 299)  # that networks are made for
 
 
@@ -35,6 +37,8 @@ def image_input(own: Recognised) -> InputSpec:
     if isinstance(declared, Mapping):
         return named_images(tuple((str(name), _declared_shape(shape)) for name, shape in declared.items()))
     if len(needed := own.required()) > 1:
+        if declared is None and (found := _several(own, tuple(needed))):
+            return named_images(found)
         raise ValueError(
             f"its forward takes ({', '.join(needed)}), and an image is one tensor; say in the file INPUT_SHAPE = "
             f"{{{needed[0]!r}: (channels, height, width), ...}} for images, INPUT_CHANNELS = {{{needed[0]!r}: 8, ...}} "
@@ -49,13 +53,38 @@ def image_input(own: Recognised) -> InputSpec:
     return _sized(own, shape) if declared is None and shape[1:] == (None, None) else InputSpec(shape)
 
 
+def _several(own: Recognised, names: tuple[str, ...]) -> tuple[tuple[str, InputShape], ...]:
+    """Return the images that a network takes with these names, by trial; () where they are none.
+
+    An argument is an image if the network runs with one there and neither with one number in its place nor with an
+    image of another number of channels.
+    """
+    network = own.network()
+    widths = dict.fromkeys(m.in_channels for m in network.modules() if isinstance(m, nn.Conv2d))
+    for channels in itertools.islice(itertools.product(widths, repeat=len(names)), MOST_TRIALS):
+        images = [_noise((1, c, SIDE, SIDE)) for c in channels]
+        if answer_of(network, images, ByName(names)) is None:
+            continue
+        for k, c in enumerate(channels):
+            for other in (_noise((1,)), _noise((1, c + 1, SIDE, SIDE))):
+                if answer_of(network, [*images[:k], other, *images[k + 1 :]], ByName(names)) is not None:
+                    return ()
+        own.why["images"] = f"its forward takes ({', '.join(names)}), and it runs on such images"
+        return tuple((name, (c, None, None)) for name, c in zip(names, channels, strict=True))
+    return ()
+
+
+def _noise(shape: tuple[int, ...]) -> Tensor:
+    return torch.rand(shape, generator=torch.Generator().manual_seed(0), device="cpu")
+
+
 def _read_off(own: Recognised, channels: int) -> tuple[str, ...]:
     """Return the names of the images that a network reads off its only argument; () of a tensor.
 
     Raises:
         ValueError: it does not run with images of those names.
     """
-    x = torch.rand((1, channels, SIDE, SIDE), generator=torch.Generator().manual_seed(0), device="cpu")
+    x = _noise((1, channels, SIDE, SIDE))
     found: tuple[str, ...] = ()
     while (names := asked(own.network(), dict.fromkeys(found, x))) and not set(names) <= set(found):
         found = tuple(dict.fromkeys((*found, *names)))
@@ -95,8 +124,7 @@ def sized(network: nn.Module, channels: int) -> InputSpec | None:
 
 
 def _runs(network: nn.Module, channels: int, side: int) -> bool:
-    x = torch.rand((1, channels, side, side), generator=torch.Generator().manual_seed(0), device="cpu")
-    return answer_of(network, (x,)) is not None
+    return answer_of(network, (_noise((1, channels, side, side)),)) is not None
 
 
 def named_images(images: tuple[tuple[str, InputShape], ...]) -> InputSpec:

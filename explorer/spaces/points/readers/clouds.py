@@ -43,7 +43,12 @@ def finite(places: NDArray[Any]) -> tuple[NDArray[np.bool_], tuple[str, ...]]:
     gone = int((~kept).sum())
     if gone == len(places):
         raise Broken("none of its points is at a finite place", "save it again")
-    return kept, (f"{gone:,} points without a place are left out",) if gone else ()
+    return kept, (left_out(gone),) if gone else ()
+
+
+def left_out(count: int) -> str:
+    """Say how many points were left out."""
+    return f"{count:,} points without a place are left out" if count > 1 else "1 point without a place is left out"
 
 
 def _read_pcd(path: Path) -> Sample:

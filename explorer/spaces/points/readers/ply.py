@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +13,7 @@ from explorer.data.formats.checks import Broken, file_bytes, refusing
 from explorer.data.readers import Reader
 from explorer.declare.samples import Sample
 from explorer.spaces.points.readers.clouds import finite, require_count
-from explorer.spaces.points.sample import points_sample
+from explorer.spaces.points.sample import MOST_POINTS, points_sample
 
 _HEADER = 2**16
 _TYPES = {
@@ -40,10 +41,34 @@ def _header(head: bytes) -> tuple[str, list[tuple[str, int, list[tuple[str, str]
     return form, elements, begin
 
 
+def _dots(
+    file: BinaryIO, form: str, elements: list[tuple[str, int, list[tuple[str, str]]]], begin: int
+) -> bool:  # fmt: skip
+    """Return whether all faces have one corner, as programs write that have a cell at every point."""
+    (_, points, columns), (_, count, lists) = elements
+    match [kind.split() for _, kind in lists]:
+        case [["list", size, corner]] if size in _TYPES and corner in _TYPES and count:
+            pass
+        case _:
+            return False
+    if form == "ascii":
+        file.seek(begin)
+        return all(line.split()[:1] == [b"1"] for line in islice(file, points, points + count))
+    if not all(kind in _TYPES for _, kind in columns):
+        return False
+    order = _ORDER.get(form, "<")
+    row = np.dtype([("size", order + _TYPES[size]), ("corner", order + _TYPES[corner])])
+    file.seek(begin + points * sum(np.dtype(_TYPES[kind]).itemsize for _, kind in columns))
+    read = np.frombuffer(file.read(min(count, MOST_POINTS) * row.itemsize), row)
+    return len(read) == min(count, MOST_POINTS) and bool((read["size"] == 1).all())
+
+
 def _is_cloud(path: Path) -> bool:
-    """Return whether it has vertices in space first, and no faces, strips or edges."""
+    """Return whether it has vertices in space first, and no faces, strips or edges; a face of one point is none."""
     with path.open("rb") as file:
         form, elements, begin = _header(file.read(_HEADER))
+        if len(elements) == 2 and elements[1][0] == "face" and _dots(file, form, elements, begin):
+            elements[1] = ("face", 0, [])
     if form not in _ORDER or begin < 1 or not elements or elements[0][0] != "vertex":
         return False
     names = {name for name, _ in elements[0][2]}

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from textwrap import shorten
 from types import ModuleType
 from typing import Any
 
@@ -28,6 +29,7 @@ Call = Callable[[nn.Module, tuple[Tensor, ...]], Any]
 SPATIAL = (nn.Conv2d, nn.Conv3d)
 _WIDTHS = ("input_size", "in_channels", "embed_dim", "in_features")
 _STEPS = 23  # of the trial: no usual width, so that an order that does not fit is noticed
+_OTHERS = 12  # widths that are tried beside those that layers tell
 _HALVED = 32  # of a network that halves them again and again, and adds what it doubles to what it had
 
 
@@ -94,7 +96,8 @@ def sequence_input(network: nn.Module, told: dict[str, object]) -> SequenceInput
     if "layout" in told and widths:
         return SequenceInput(widths[0], kind, most, orders[0])
     failed: Exception | None = None
-    for width in widths or [1]:
+    rest = [] if "channels" in told or kind == "dna" else _other_widths(network, widths)
+    for width in [*(widths or [1]), *rest]:
         mixing: list[str] = []
         running: dict[str, Tensor] = {}
         for order in orders:
@@ -125,7 +128,8 @@ def sequence_input(network: nn.Module, told: dict[str, object]) -> SequenceInput
         if batched or running:
             return SequenceInput(width, kind, most, (batched or list(running))[0])
     wide = " or ".join(map(str, widths or [1]))
-    reason = f" ({type(failed).__name__}: {' '.join(str(failed).split())[:80]})" if failed is not None else ""
+    said = shorten(str(failed), 120, placeholder="…")
+    reason = f" ({type(failed).__name__}: {said})" if failed is not None else ""
     raise Unclear(
         f"it takes no sequence of {most or _STEPS} steps and {wide} channel{'s' * (wide != '1')}{reason}; "
         "say in the file what it takes, INPUT_CHANNELS = 1 or {'name': 1, ...} for a dict, INPUT_LAYOUT = 'NTC', and "
@@ -176,6 +180,14 @@ def widths_in(network: nn.Module) -> list[int]:
         if width is not None and width not in found:
             found.append(width)
     return found
+
+
+def _other_widths(network: nn.Module, but: Sequence[int]) -> list[int]:
+    """Return more widths to try: of tensors that layers of one's own hold, and what they may be put together of."""
+    held = [p.shape[1] for p in network.parameters() if p.ndim > 1]
+    put_together = [w // k for w in but for k in (2, 3) if w % k == 0]
+    # of one channel everything can be made by broadcasting
+    return [w for w in dict.fromkeys((*held, *put_together)) if w > 1 and w not in but][:_OTHERS]
 
 
 @contextmanager

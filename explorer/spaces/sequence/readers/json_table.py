@@ -58,7 +58,11 @@ def _lines(path: Path) -> list[str]:
         raise Broken(f"the JSON is damaged in line {error.lineno}, column {error.colno}", "correct it") from None
     except (RecursionError, ValueError):  # nested too deeply; a number of thousands of digits
         raise Broken("it is no plain JSON", _FORM) from None
-    keys, rows = _of_lists(whole) if isinstance(whole, dict) else _of_records(whole)
+    return lines_of(*(_of_lists(whole) if isinstance(whole, dict) else _of_records(whole)))
+
+
+def lines_of(keys: list[str], rows: list[list[Any]]) -> list[str]:
+    """Return a table of plain values as the lines of a CSV file, the first of them the heading."""
     lines = io.StringIO()
     table = csv.writer(lines, lineterminator="\n")
     table.writerow(keys)

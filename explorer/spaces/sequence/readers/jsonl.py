@@ -3,11 +3,16 @@
 Steps: {"t": 0.5, "a": 1, "b": 2}, one channel for each key; a key that is missing, or null, is a gap.
 Series: {"x": [[1, 2], [3, 4]], "time": [0, 1]}, or lists by name {"a": [1, 3], "b": [2, 4]}; lengths may differ
 from line to line. "time" (or "t"), "label" and "batch" are what they are in a table.
+
+Steps that hold words, dates, truth or objects, as logs do, are read as the table that they would be in a CSV file: what
+is nested, {"acc": {"x": 1}}, is its column "acc.x", words are no channels, and a person may choose; line 2 of that
+table is the first object.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +22,7 @@ from explorer.data.formats.checks import FREE, Broken, kind_in_json, refusing
 from explorer.data.formats.tables import LABELS, TIMES
 from explorer.data.readers import Reader
 from explorer.declare.samples import Sample
+from explorer.declare.telling.choices import Choice
 from explorer.spaces.sequence.readers.assembly import (
     MOST_STEPS,
     Series,
@@ -26,8 +32,11 @@ from explorer.spaces.sequence.readers.assembly import (
     require_steps,
     series_sample,
 )
+from explorer.spaces.sequence.readers.json_table import lines_of
+from explorer.spaces.sequence.readers.table import choices_of_lines, of_lines
 
 _CORRECT = "correct that line"
+_DEEPEST = 3  # levels of objects in objects
 _EMPTIEST = 64  # numbers of a table for each that a file gives
 Row = dict[str, Any]
 
@@ -173,10 +182,49 @@ def _place(series: Series, role: str, values: Any, lines: list[int]) -> None:
     setattr(series, role, values.astype(np.float64 if role == "time" else np.int64))
 
 
+def _flat(row: Row, before: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield the names and values of an object, and of those that are nested in it to a few levels."""
+    for key, value in row.items():
+        if isinstance(value, dict) and value and before.count(".") < _DEEPEST:
+            yield from _flat(value, f"{before}{key}.")
+        else:
+            yield before + key, value
+
+
+def _table(rows: list[tuple[int, Row]]) -> list[str] | None:
+    """Return the lines of the table that steps with more than numbers are; None where there are numbers alone."""
+    if all(value is None or (isinstance(value, int | float) and not isinstance(value, bool))
+           for _, row in rows for value in row.values()):  # fmt: skip
+        return None
+    flat = [dict(_flat(row)) for _, row in rows]
+    keys = list(dict.fromkeys(key for row in flat for key in row))
+    if (cells := len(rows) * len(keys)) > max(FREE, _EMPTIEST * sum(map(len, flat))):
+        what = f"the {len(keys)} names in its {len(rows)} lines would be {cells} numbers"
+        raise Broken(f"{what}, and nearly all of them are missing", "use the same names in each line")
+    return lines_of(keys, [[row.get(key) for key in keys] for row in flat])
+
+
+def _whole(rows: list[tuple[int, Row]]) -> bool:
+    """Say whether each line is a whole series, in lists of numbers."""
+    return any(isinstance(value, list) for value in rows[0][1].values())
+
+
+def _choices(path: Path, asked: Mapping[str, str]) -> tuple[Choice, ...]:
+    rows = _rows(decoded(path).split("\n"))
+    lines = None if _whole(rows) else _table(rows)
+    return () if lines is None else tuple(c for c in choices_of_lines(lines, asked) if c.name != "header")
+
+
 def _read(path: Path) -> Sample:
+    return _read_as(path, {})
+
+
+def _read_as(path: Path, asked: Mapping[str, str]) -> Sample:
     with refusing(path, "JSON Lines"):
         rows = _rows(decoded(path).split("\n"))
-        whole = any(isinstance(value, list) for value in rows[0][1].values())
+        whole = _whole(rows)
+        if not whole and (lines := _table(rows)) is not None:
+            return of_lines(path, lines, asked, [])
         series, where = _of_series(rows) if whole else _of_steps(rows)
         if series.batch is not None and not whole:
             starts = np.concatenate([[True], np.diff(series.batch) != 0])
@@ -193,4 +241,7 @@ def _fits(path: Path) -> bool:
     return len(lines) > 1 and all(isinstance(json.loads(line), dict) for line in lines)
 
 
-READER = Reader("jsonl", "Series (JSON Lines)", (".jsonl", ".ndjson"), "sequence", _sniff, _read, fits=_fits)
+READER = Reader(
+    "jsonl", "Series (JSON Lines)", (".jsonl", ".ndjson"), "sequence", _sniff, _read, fits=_fits, choices=_choices,
+    read_as=_read_as,
+)  # fmt: skip

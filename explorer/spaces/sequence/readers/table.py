@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.data.formats.checks import Broken, refusing, require_all
+from explorer.data.formats.parted import plain
 from explorer.data.formats.tables import (
     Layout,
     cells_of,
@@ -60,7 +61,7 @@ def _sniff(head: bytes) -> bool:
 
 def _rates(path: Path) -> Fit:
     text = head_of(path)
-    return Fit.NO if text is None else ratings(text)[0]
+    return Fit.NO if text is None else ratings("\n".join(plain(text.split("\n"))[0]))[0]
 
 
 def _fast(lines: list[str], layout: Layout) -> NDArray[np.float64] | None:
@@ -237,6 +238,8 @@ def of_lines(path: Path, lines: list[str], asked: Mapping[str, str], told: list[
         told: what was done to the file before it was lines.
     """
     require_all(choices_of_lines(lines, asked) if asked else (), asked)
+    lines, parted = plain(lines)
+    told = told + parted
     layout = layout_of(lines, asked)
     numbers = [
         n for n, line in enumerate(lines[layout.first - 1 :], layout.first) if line.strip() and not is_remark(line)
@@ -322,6 +325,7 @@ def _choices(path: Path, asked: Mapping[str, str]) -> tuple[Choice, ...]:
 
 def choices_of_lines(lines: list[str], asked: Mapping[str, str]) -> tuple[Choice, ...]:
     """Return the same of the lines of a table."""
+    lines, _ = plain(lines)
     said = {name: asked[name] for name in ("header",) if asked.get(name) in ("yes", "no")}
     layout = layout_of(lines, said)
     columns = tuple((str(k + 1), layout.name(k)) for k in range(min(layout.columns, _WIDEST)))

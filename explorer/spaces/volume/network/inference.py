@@ -14,8 +14,10 @@ from torch import Tensor, nn
 from explorer.declare.elements import Element
 from explorer.declare.inputs import Inputs
 from explorer.declare.types.fields import INVARIANT, FieldType, Point, Scalar
+from explorer.network.input.typed import declares, is_type
 from explorer.network.space import Inference, Known
 from explorer.spaces.volume.cube import cube_group
+from explorer.spaces.volume.declared import rep_of
 from explorer.spaces.volume.elements.cube_map import CubeMap
 from explorer.spaces.volume.fields import SPATIAL, Fibre, Voxels
 from explorer.spaces.volume.network.reach import reaches
@@ -55,12 +57,22 @@ class VolumeInference(Inference):
         if isinstance(declared := getattr(module, "out_field", None), FieldType):
             return declared
         rep, guessed = getattr(module, "out_rep", None), False
+        if (
+            rep is None
+            and declares(module)
+            and len(shape) > 1
+            and is_type(out_type := getattr(module, "out_type", None))
+        ):
+            rep = rep_of(out_type, shape[1])
         if rep is None:  # `trials` find out by themselves which modules keep a representation
             rep, guessed = Scalar(), True
         if len(shape) == _NDIM:
             # of what comes in from code, as pooling by a function, the number of places tells how far they are apart
-            if in_field is None and guessed and (sized := self.wide(shape)) is not None:
-                return sized
+            if in_field is None and guessed:
+                if (sized := self.wide(shape)) is not None:
+                    return sized
+                if not self._alike(shape[-SPATIAL:]):
+                    return None  # channels may stand last
             return FieldType(Voxels(_spacing(module, in_field, shape_in, shape)), rep, guessed)
         if len(shape) != 2:
             return None
@@ -71,6 +83,10 @@ class VolumeInference(Inference):
             if shape[1] == shape_in[1] and not any(True for _ in module.parameters()):
                 return FieldType(Point(), rep if not guessed else _features(in_field), guessed)
         return FieldType(Point(), rep, guessed) if isinstance(rep, Fibre) else replace(INVARIANT, guessed=guessed)
+
+    def typed(self, declared: object, field: FieldType | None, shape: tuple[int, ...]) -> FieldType | None:
+        rep = rep_of(declared, shape[1]) if len(shape) == _NDIM and field is not None else None
+        return None if rep is None or field is None else replace(field, rep=rep, guessed=False)
 
     def receptive(
         self, module: nn.Module, in_field: FieldType | None, shape_in: tuple[int, ...], shape: tuple[int, ...],
@@ -85,7 +101,7 @@ class VolumeInference(Inference):
             return math.inf
         kernel = getattr(module, "kernel_size", None)
         # who declares a representation stands for the size of the kernel too
-        if type(module) not in _TOLD and (kernel is None or not hasattr(module, "out_rep")):
+        if type(module) not in _TOLD and (kernel is None or not (hasattr(module, "out_rep") or declares(module))):
             return math.nan
         if kernel is None:
             return radius
@@ -99,6 +115,11 @@ class VolumeInference(Inference):
         self, run: Callable[[Tensor], Mapping[str, Tensor]], inputs: Inputs, fields: Mapping[str, FieldType]
     ) -> dict[str, float]:
         return reaches(run, inputs.x, fields)
+
+    def _alike(self, sides: tuple[int, ...]) -> bool:
+        """Say whether these are the sides of the input, coarser by one factor."""
+        factor = self.sides[0] / max(sides[0], 1)
+        return all(abs(own / factor - side) < 1 for own, side in zip(self.sides, sides, strict=True))
 
     def wide(self, shape: tuple[int, ...]) -> FieldType | None:
         if len(shape) < _NDIM or 1 in shape[-SPATIAL:] or 0 in shape[-SPATIAL:]:

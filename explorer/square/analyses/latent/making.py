@@ -154,7 +154,8 @@ def _begun(work: Callable[..., Plane], *given: Any) -> Future[Plane]:
 def kl_of(found: Coder) -> Floats:
     """Return KL(q(z|x) ‖ N(0, 1)) of each number of the code of each example, (n, d)."""
     mean, log_variance = (np.concatenate([part[k] for part in found.posterior]) for k in (0, 1))
-    return np.asarray(0.5 * (mean**2 + np.exp(log_variance) - 1.0 - log_variance))
+    with np.errstate(over="ignore"):  # of a network that has diverged: infinite, and drawn as that
+        return np.asarray(0.5 * (mean**2 + np.exp(log_variance) - 1.0 - log_variance))
 
 
 def _assembled(found: Coder, state: State, z: Floats, moved: Floats, expected: Floats | None) -> Latent:

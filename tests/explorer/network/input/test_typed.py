@@ -13,10 +13,11 @@ import torch
 from torch import Tensor, nn
 
 from explorer.declare.elements import NoAction
+from explorer.declare.types.declared import Declared as DeclaredField
 from explorer.declare.types.fields import FieldType, Regular, Scalar
 from explorer.equivariance.check import check_equivariance
 from explorer.spaces.grid.elements.affine import Affine
-from explorer.spaces.grid.fibres import Fibre, rep_of
+from explorer.spaces.grid.fibres import rep_of
 from explorer.spaces.grid.fields import Grid
 
 N = 4
@@ -192,8 +193,8 @@ def test_layers_with_odd_names_are_watched() -> None:
     [
         (("trivial", "trivial"), Scalar),
         (("regular",) * 3, Regular),
-        (("backwards",), Fibre),  # another order of channels than ours is told by trial
-        (("regular", "trivial"), Fibre),
+        (("backwards",), DeclaredField),  # another order of channels than ours is told by trial
+        (("regular", "trivial"), DeclaredField),
     ],
 )
 def test_a_declared_type_is_ours_where_it_acts_alike(names: tuple[str, ...], wanted: type) -> None:

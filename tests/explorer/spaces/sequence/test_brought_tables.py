@@ -116,3 +116,49 @@ def test_dates_come_back_from_a_file(text: str, tmp_path: Path) -> None:
     again = read_file(tmp_path / "b.csv")
     assert again.calendar == sample.calendar
     assert np.array_equal(again.signals["time"].values, sample.signals["time"].values)
+
+
+@pytest.mark.parametrize(
+    ("cells", "values", "note"),
+    [
+        (("1.234,50", "998,10", "12.000,00"), [1234.5, 998.1, 12000], "points of price part thousands"),
+        (("1 234,50", "998,10", "12 000,00"), [1234.5, 998.1, 12000], "spaces or quotes of price part thousands"),
+        (("1\u202f234,50", "-3,5", "2,25"), [1234.5, -3.5, 2.25], "spaces or quotes of price part thousands"),
+        (("1'234.5", "998", "12'000"), [1234.5, 998, 12000], "spaces or quotes of price part thousands"),
+        (("12 %", "7,5 %", "-3 %"), [12, 7.5, -3], "signs of money or per cent left out of price"),
+        (("$5.50", "$1,200.00", "$0.25"), [5.5, 1200, 0.25], "signs of money or per cent left out of price"),
+        (("1.234.567", "2.000.000", "1.500"), [1234567, 2000000, 1500], "points of price part thousands"),
+    ],
+)
+def test_numbers_as_spreadsheets_of_many_countries_write_them(
+    cells: tuple[str, ...], values: list[float], note: str, tmp_path: Path
+) -> None:
+    lines = "".join(f"0{k + 1}.02.2024;{cell}\n" for k, cell in enumerate(cells))
+    sample = read(tmp_path, "a.csv", f"Datum;price\n{lines}")
+    assert sample.x.values[:, 0].tolist() == pytest.approx(values) and note in sample.notes
+
+
+def test_one_word_in_a_column_and_its_numbers_stay_words(tmp_path: Path) -> None:
+    sample = read(tmp_path, "a.csv", "Datum;price;n\n01.02.2024;1.234,50;1\n02.02.2024;on request;2\n")
+    assert sample.channels == ("n",) and "column price of words left out" in sample.notes
+
+
+def test_months_are_a_time_axis(tmp_path: Path) -> None:
+    sample = read(tmp_path, "a.csv", "Monat;n\n12.2023;1\n01.2024;2\n02.2024;4\n")
+    assert sample.signals["time"].values.tolist() == [0, 31, 62] and "time: days since 2023-12-01" in sample.notes
+    plain = read(tmp_path, "b.csv", "level;n\n12.2023;1\n11.2024;2\n10.2024;4\n")
+    assert plain.channels == ("level", "n"), "numbers that could be months are numbers"
+
+
+def test_a_log_of_json_lines_has_dates_words_and_objects(tmp_path: Path) -> None:
+    rows = [
+        '{"ts": "2024-01-01T00:00:00Z", "acc": {"x": 0.5, "y": 1}, "who": "Ann", "on": true}',
+        '{"ts": "2024-01-01T00:00:02Z", "acc": {"x": 1.5, "y": null}, "who": "Bob", "on": false}',
+        '{"ts": "2024-01-01T00:00:04Z", "acc": {"x": 2.5, "y": 3}, "who": "Ann", "on": true}',
+    ]
+    sample = read(tmp_path, "a.jsonl", "\n".join(rows) + "\n")
+    assert sample.channels == ("acc.x", "acc.y", "on") and "column who of words left out" in sample.notes
+    assert sample.x.values.tolist() == [[0.5, 1, 1], [1.5, 2, 0], [2.5, 3, 1]]
+    assert sample.signals["time"].values.tolist() == [0, 2, 4]
+    names = {choice.name for choice in choices(tmp_path / "a.jsonl", "jsonl", {})}
+    assert {"columns", "time", "scale"} <= names and "header" not in names

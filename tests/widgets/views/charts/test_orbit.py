@@ -306,6 +306,7 @@ def test_estimates_are_hollow_and_about_until_they_are_measured(view):
     assert f"{layer}  about " in header_of(chart) and "about" in chart.read(QPointF(chart.course.place(90), 0))
     hollow = {spot.brush().color().name() for spot in chart.curves[0].exact.points()}
     assert hollow == {theme.current().plot}
+    assert "exact, hollow: about" in [label.text for _, label in chart.header.legend.items]
     view.set_orbit((orbit,))
     assert "about" not in header_of(chart)
     assert theme.current().plot not in {spot.brush().color().name() for spot in chart.curves[0].exact.points()}

@@ -8,6 +8,7 @@ from PySide6.QtGui import QFont, QFontMetricsF, QImage, QPainter
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
+import main
 from explorer.state.catalogue import Catalogue, SampleInfo
 from explorer.state.state import State
 from tests.widgets.parts.driving.view_driving import click, gather, objects, odd_frames, opened
@@ -15,10 +16,11 @@ from tests.widgets.parts.driving.windows import activate
 from tests.widgets.parts.frames.sample_catalogue import make_catalogue, make_info
 from tests.widgets.parts.frames.sample_frames import make_frame
 from widgets.base.settings import open_settings
+from widgets.base.text.kinds_of_data import FAMILIES
 from widgets.views.choosing.cards import COUNT, IMAGE, INFO
 from widgets.views.choosing.filters import Favourites
 from widgets.views.choosing.gallery import GalleryView
-from widgets.views.choosing.model_card import fitted, paint_lines
+from widgets.views.choosing.model_card import MARGIN, fitted, paint_lines
 from widgets.views.choosing.pictures import FOLDER, SIZE, THEMES, thumbnail
 
 ODD = odd_frames()
@@ -281,6 +283,11 @@ def test_the_search_knows_domains_and_families(view):
     assert view.models.item(2).data(COUNT) == 1 and view.models.item(0).isHidden()
 
 
+def test_every_family_of_models_has_a_name_in_the_menus():
+    rows = {row for card in main.cards().values() for row in card.rows}
+    assert rows and rows <= {row for row, name in FAMILIES.items() if name}
+
+
 def test_the_model_in_use_is_brought_into_sight(qtbot):
     view = opened(qtbot, GalleryView(), 250, 200)
     view.set_state(State(model="model-38", sample="digit-3"))
@@ -309,6 +316,20 @@ def test_every_model_has_a_picture_or_its_card_has_words():
             image = thumbnail(name, theme_name)
             assert image is not None and (image.width(), image.height()) == (2 * SIZE[0], 2 * SIZE[1])
     assert thumbnail("no-such-model", "light") is None and thumbnail("/a/net.py:Net", "light") is None
+
+
+def test_rows_grow_with_their_pictures_in_a_wider_list(view, qtbot):
+    """A lesson makes the panel wider: the rows kept their height, and pictures and titles lay over each other."""
+    cards = view.models
+    delegate = cards.itemDelegate()
+    shown = [cards.item(r) for r in range(cards.count()) if cards.item(r).data(INFO) is not None][:2]
+    for width in (200, 330, 200):
+        view.resize(width, 500)
+        picture = delegate.picture_size
+        qtbot.waitUntil(lambda: cards.visualItemRect(shown[0]).height() >= picture()[1] + 2 * MARGIN)  # noqa: B023
+        one, other = (cards.visualItemRect(item) for item in shown)
+        assert not one.intersects(other)
+    assert cards.visualItemRect(shown[0]).height() < SIZE[1] + 2 * MARGIN
 
 
 def test_titles_take_two_lines(qtbot):

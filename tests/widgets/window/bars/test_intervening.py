@@ -200,7 +200,9 @@ def test_a_symmetric_version_is_tried_from_the_source_and_used(qtbot: QtBot, sho
     found = shown.findChild(SymmetricPage)
     assert found is not None
     qtbot.waitUntil(lambda: bool(found.outcomes), timeout=3 * LONGEST_MS)
-    assert found.outcomes[0].mended
+    assert not found.complete and found.progress.isVisible()  # shown as it comes, what may search for long last
+    qtbot.waitUntil(lambda: found.complete, timeout=3 * LONGEST_MS)
+    assert found.outcomes[0].mended and not found.progress.isVisible()
     assert not found.outcomes[-1].mended
     QApplication.processEvents()
     cut = [one.text() for one in found.findChildren(QLabel) if one.height() < one.heightForWidth(one.width())]

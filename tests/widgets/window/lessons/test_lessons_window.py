@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
+import main
 from explorer.state.lessons.tasks import read_tasks
 from explorer.state.session import load_session, save_session
 from explorer.state.state import State
@@ -67,6 +69,15 @@ def test_views_that_steps_mean_exist(number: str) -> None:
 
 def test_the_views_where_the_state_is_changed_exist() -> None:
     assert set(WHERE.values()) <= {spec.name for spec in view_specs()}
+
+
+@pytest.mark.parametrize("number", PATHS)
+def test_steps_call_networks_what_menus_and_the_gallery_call_them(number: str) -> None:
+    titles = {card.name: card.title for card in main.cards().values()}
+    for task in load_session(PATHS[number]).tasks:
+        fields = {*titles} & set(re.findall(r"(?<!\*)\*([^*]+)\*(?!\*)", task.do))
+        choices = set() if "params" in str(task.patterns) else {name for name in fields if titles[name] != name}
+        assert not choices, f"{choices} stand nowhere in the window: {task.do}"
 
 
 # in the window -----------------------------------------------------------------------------------------------
@@ -150,6 +161,16 @@ def test_leaving_a_riddle_gives_the_verdict_back(qtbot: QtBot, open_window: Open
     settle(qtbot, window, measured=True)
     qtbot.waitUntil(lambda: "conv2" in window.diagnosis.text.toolTip())
     assert guide.panel is not None and guide.panel.isHidden()
+
+
+@pytest.mark.slow
+def test_a_question_about_something_else_keeps_no_verdict_back(qtbot: QtBot, open_window: Open) -> None:
+    window = open_window(State(model="d4-cnn", sample="digit-3"))
+    guide = begin(qtbot, window, "67")
+    assert any(task.reveal and not task.patterns for task in guide.walk.tasks), "it asks which of two gradients falls"
+    settle(qtbot, window, measured=True)
+    qtbot.waitUntil(lambda: window.diagnosis.text.toolTip().startswith("Holds"))
+    assert not window.layer_menu.withheld
 
 
 @pytest.mark.parametrize("number", ["57", "59", "74", "01", "27", "85", "95"])
@@ -247,6 +268,20 @@ def test_what_is_meant_pulses_and_stops(qtbot: QtBot, open_window: Open) -> None
     assert place is not None and place.center().y() == tabs.mapTo(window, tabs.rect().center()).y()
     assert pulse.geometry().contains(place)
     qtbot.waitUntil(lambda: not pulse.running and not pulse.isVisible(), timeout=10_000)
+
+
+@pytest.mark.slow
+def test_a_menu_that_a_step_names_is_framed(qtbot: QtBot, open_window: Open) -> None:
+    window = open_window(State(model="d4-cnn", sample="digit-3"))
+    guide = begin(qtbot, window, "43")
+    step = next(k for k, task in enumerate(guide.walk.tasks) if "Model › Compare with" in task.do)
+    guide.show_step(step)
+    bar, pulse = window.menuBar(), guide.pulse
+    menu = next(action for action in bar.actions() if action.text() == "&Model")
+    assert pulse is not None
+    qtbot.waitUntil(pulse.isVisible)
+    at = bar.mapTo(window, bar.actionGeometry(menu).center())
+    assert pulse.geometry().contains(at) and pulse.width() < 120, "the menu, not the panel of the models"
 
 
 @pytest.mark.slow

@@ -10,7 +10,7 @@ import pytest
 import torch
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent
-from PySide6.QtWidgets import QMenu
+from PySide6.QtWidgets import QMenu, QTabWidget
 from pytestqt.qtbot import QtBot
 from safetensors.torch import load_file, save_file
 
@@ -277,6 +277,10 @@ def test_a_hostile_checkpoint_is_shown_and_not_opened(
     drop(window, path)
     page = page_of(qtbot, window)
     assert "posix.system" in page.told.text() and not page.go.isVisible() and page.cancel.text() == "Close"
+    assert page.listing.isVisible() and "posix system" in page.listing.toPlainText()
+    (tabs,) = page.findChildren(QTabWidget)
+    qtbot.mouseClick(tabs.tabBar(), Qt.MouseButton.LeftButton, pos=tabs.tabBar().tabRect(0).center())
+    assert page.tensors.isVisible() and page.tensors.topLevelItem(0).text(0) == "w"
     page.reject()
     gone(qtbot, window)
     assert not mark.exists()

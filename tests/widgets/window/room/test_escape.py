@@ -33,6 +33,19 @@ def test_escape_leads_back_on_the_stage(qtbot: QtBot, open_window: Open) -> None
     assert not window.infobar.isVisible()
 
 
+def test_escape_leads_back_from_the_boxes_beside_the_menus(qtbot: QtBot, open_window: Open) -> None:
+    window = open_window(State("fine", device="cpu", channel=1))
+    settle(qtbot, window, measured=True)
+    qtbot.waitUntil(lambda: not window.status.doing.isVisible())
+    for box in (window.quick.device, window.quick.dtype):
+        window.controller.change({"channel": 1})
+        settle(qtbot, window)
+        qtbot.waitUntil(lambda: not window.status.doing.isVisible())
+        box.setFocus()
+        qtbot.keyClick(box, Qt.Key.Key_Escape)
+        assert window.controller.state.channel is None
+
+
 def test_escape_cancels_what_plays(qtbot: QtBot, open_window: Open) -> None:
     window = open_window(State("fine", device="cpu"))
     window.controller.player.start()

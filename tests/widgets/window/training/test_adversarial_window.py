@@ -1,4 +1,4 @@
-"""Adversarial trainings steered in the window: which half learns, samples while it learns, and the way back."""
+"""Trainings of shipped networks steered in the window: which half learns, samples, terms, and the way back."""
 
 from __future__ import annotations
 
@@ -114,6 +114,53 @@ def test_samples_change_while_the_network_learns(qtbot: QtBot, train: Callable[[
             lambda: drawn().shape == seen[0].shape and not np.array_equal(drawn(), seen[-1]), timeout=START_MS
         )
         seen.append(drawn())
+
+
+@pytest.mark.slow
+def test_a_divergence_is_drawn_in_nats_whatever_it_is_multiplied_by(
+    qtbot: QtBot, train: Callable[[State], Opened]
+) -> None:
+    _, page = train(State("sprite-vae", device="cpu"))
+    run = begun(qtbot, page)
+    stood(qtbot, page, run)
+    qtbot.waitUntil(lambda: page.losses.part.findText("divergence") >= 0, timeout=LONGEST_MS)
+    page.losses.part.setCurrentText("divergence")
+    page.draw()
+    ((_, drawn, _),) = page.losses.chart.drawn
+    terms = run.told.losses
+    np.testing.assert_allclose(drawn.y, (terms["loss"].y - terms["reconstruction"].y) / 4.0, rtol=1e-3, atol=1e-3)
+
+
+@pytest.mark.slow
+def test_a_training_goes_on_while_another_kind_of_data_is_chosen(
+    qtbot: QtBot, train: Callable[[State], Opened]
+) -> None:
+    window, page = train(State("gan-line", device="cpu"))
+    page.epochs.setValue(100_000)
+    run = begun(qtbot, page)
+    window.controller.set_model("plain-cnn")
+    settle(qtbot, window)
+    window.menus.actions["train"].trigger()
+    assert window.files.trainer.page is page and page.info.name == "plain-cnn"
+    step = run.told.step
+    qtbot.waitUntil(lambda: run.told.step > step + 5, timeout=LONGEST_MS)
+    assert page.run is run and page.play.isEnabled()
+
+
+@pytest.mark.slow
+def test_a_code_book_is_counted_while_it_learns(qtbot: QtBot, train: Callable[[State], Opened]) -> None:
+    window, page = train(State("dvae", device="cpu"))
+    window.show_view("codebook")
+    view = window.panes.named("codebook")
+    run = begun(qtbot, page)
+
+    def counted() -> bool:
+        frame, usage = window.controller.frame, view.numbers().get("usage")
+        live = frame is not None and LIVE in frame.state.model
+        return live and usage is not None and float(np.ptp(usage)) > 0 and abs(float(usage.sum()) - 1) < 1e-2
+
+    qtbot.waitUntil(counted, timeout=START_MS)
+    qtbot.waitUntil(lambda: {"used", "perplexity"} <= set(run.told.figures), timeout=LONGEST_MS)
 
 
 @pytest.mark.slow

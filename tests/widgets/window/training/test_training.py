@@ -20,6 +20,7 @@ from explorer.app.answering.engine import LocalEngine
 from explorer.declare.states.model_name import LIVE
 from explorer.state.state import State
 from explorer.work.files.places import ROOT
+from explorer.work.progress import clock
 from explorer.work.training.course import Course
 from explorer.work.training.losses import CLASSES
 from tests.explorer.parts.small_cards import CARDS, card, symmetric_net
@@ -253,6 +254,10 @@ def test_a_training_goes_back_with_the_line_in_the_chart(qtbot: QtBot, page: Tra
     faint = [line for line in chart.lines if len(line.getData()[0]) and line.opts["pen"].color().alpha() == FAINT]
     (after,) = faint
     assert after.getData()[0][0] == goal and after.getData()[0][-1] == step
+    click(qtbot, page.finish)  # written is the network of that step: what followed is gone
+    qtbot.waitUntil(lambda: bool(run.results), timeout=LONGEST_MS)
+    page.draw()
+    assert run.told.step == goal == run.told.losses["loss"].x[-1] and page.bar.value() == 1000
 
 
 @pytest.mark.slow
@@ -298,8 +303,18 @@ def test_networks_are_trained_side_by_side(qtbot: QtBot, page: TrainPage, tmp_pa
     assert page.errors.charts[0].box.whole == page.errors.charts[1].box.whole
     page.tabs.setCurrentIndex(0)
     qtbot.waitUntil(
-        lambda: {name for name, _, _ in page.losses.chart.drawn} == {"1 fine", "2 other"}, timeout=LONGEST_MS
+        lambda: [name for name, _, _ in page.losses.chart.drawn] == ["1 fine", "2 other"], timeout=LONGEST_MS
     )
+    page.which.setCurrentIndex(1)  # the one that is steered is named first, where the legend has no room for all
+    qtbot.waitUntil(
+        lambda: [name for name, _, _ in page.losses.chart.drawn] == ["2 other", "1 fine"], timeout=LONGEST_MS
+    )
+    assert page.losses.overlaid.isVisible()
+    first, second = page.losses.overlaid.menu().actions()
+    assert first.isEnabled() and not second.isEnabled()
+    first.trigger()
+    qtbot.waitUntil(lambda: [name for name, _, _ in page.losses.chart.drawn] == ["2 other"], timeout=LONGEST_MS)
+    assert all("1 fine" not in name for name in page.losses.numbers())
 
 
 def test_the_settings_can_be_folded_away_beside_a_small_window(qtbot: QtBot, page: TrainPage) -> None:
@@ -308,6 +323,10 @@ def test_the_settings_can_be_folded_away_beside_a_small_window(qtbot: QtBot, pag
     assert not page.settings.isVisible() and page.play.isVisible() and page.width() < before - 300
     click(qtbot, fold)
     assert page.settings.isVisible() and page.width() == before
+
+
+def test_times_of_hours_and_days_can_be_read() -> None:
+    assert [clock(s) for s in (5, 65, 27_046, 400_000)] == ["0:05", "1:05", "7:30:46", "4 days"]
 
 
 def test_a_loss_that_hardly_falls_is_drawn(qtbot: QtBot, page: TrainPage) -> None:

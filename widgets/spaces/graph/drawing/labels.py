@@ -19,6 +19,7 @@ from widgets.spaces.graph.drawing.molecules import LEGIBLE, symbols_of
 Array = NDArray[Any]
 TEXT = 1500  # seen nodes up to which some have a label
 LINED = 3000  # lines up to which a label keeps off those of its node
+RING = 3  # pixels between the selected node and the ring round it
 NONE = Qt.PenStyle.NoPen
 
 
@@ -75,6 +76,14 @@ def paint_graphs(p: QPainter, g: Ground) -> None:
                     written.append(rect)
 
 
+def _reach(g: Ground, panel: Panel) -> Array:
+    """Return how far each node reaches from its middle, in pixels: the selected one to the outside of its ring."""
+    reach = np.array(g.radius * panel.grow, np.float64)
+    if g.selected is not None and g.selected < len(reach):
+        reach[g.selected] += RING + 1
+    return reach
+
+
 def paint_labels(p: QPainter, g: Ground, panel: Panel, shown: Array, taken: Array) -> None:
     """Write numbers or names beside nodes and on none of them, as many as are legible."""
     cloud = not len(g.lines.start) and g.labels == "number"  # numbers beside small points would hide their shape
@@ -100,10 +109,9 @@ def paint_labels(p: QPainter, g: Ground, panel: Panel, shown: Array, taken: Arra
         order = np.array([*first, *(i for i in mine if i != g.selected)][:TEXT], int)
         wide = [metrics.horizontalAdvance(texts[i]) + 2 if named else widest for i in order.tolist()]
         sizes = np.stack([np.array(wide), np.full(len(order), metrics.height() - 2)], 1)
-        reach = g.radius * panel.grow
         lines = g.lines if len(g.lines.start) <= LINED and g.lines.under is None else None
         room = g.width, g.height
-        return beside(g.points, reach, order, sizes, shown, room, taken, len(first), lines=lines)
+        return beside(g.points, _reach(g, panel), order, sizes, shown, room, taken, len(first), lines=lines)
 
     key = (*g.view, g.radius, g.labels, g.selected, len(texts), panel.grow.sum(), taken.tobytes())
     plot = QColor(t.plot)

@@ -22,7 +22,7 @@ from PySide6.QtGui import (
 from widgets.base.look import theme
 from widgets.spaces.graph.drawing.geometry import SAMPLES, control, hull, ink, loop_circles, seen
 from widgets.spaces.graph.drawing.ground import Ground
-from widgets.spaces.graph.drawing.labels import paint_graphs, paint_labels, paint_numbers
+from widgets.spaces.graph.drawing.labels import RING, paint_graphs, paint_labels, paint_numbers
 from widgets.spaces.graph.drawing.look import Panel, faded, heat_colour, rgb
 from widgets.spaces.graph.drawing.molecules import paint_bonds, paint_symbols
 
@@ -295,7 +295,7 @@ def _paint_nodes(p: QPainter, g: Ground, panel: Panel, shown: Array) -> None:
         for i in g.chosen.tolist():
             p.drawEllipse(QPointF(*g.points[i]), g.radius * panel.grow[i] + 1.5, g.radius * panel.grow[i] + 1.5)
     if g.selected is not None and g.selected < len(g.points):
-        r = g.radius * float(panel.grow[g.selected]) + 3
+        r = g.radius * float(panel.grow[g.selected]) + RING
         p.setPen(QPen(QColor(t.accent), 2.4))
         p.drawEllipse(QPointF(*g.points[g.selected]), r, r)
 

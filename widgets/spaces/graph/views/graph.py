@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QComboBox, QLabel, QMenu, QToolButton, QVBoxLayout
 from explorer.declare.elements import Step
 from explorer.spaces.graph.drawing.values import GraphPart
 from explorer.square.frame import Square
-from widgets.base.controls.flow import Flow
+from widgets.base.controls.flow import GAP, Flow
 from widgets.base.frame_view import FrameView
 from widgets.base.look import theme
 from widgets.base.text.words import figure, subject
@@ -35,7 +35,7 @@ TITLES = {"size": "Size of nodes", "labels": "Labels", "hulls": "Hulls", "number
           "class": "Of classes", "community": "Of communities", "before": "x and F(x)", "after": "ρ(g)x and F(ρ(g)x)",
           "difference": "Difference"}  # fmt: skip
 NO_LAYOUT = "No layout was found ({}): the nodes lie on a disc, in their order"
-NARROW = 780  # pixels of width below which the choices stand without their words, in one line if they can
+ROUND = 20  # pixels at both ends of the row of choices
 LARGE = 20_000  # nodes or edges from which panels are worked out beside the window
 PAIRS_OF_ONE = 20  # pairs of nodes are looked through that much faster than edges are drawn
 
@@ -44,7 +44,7 @@ class GraphView(FrameView[tuple[Square, GraphPart]]):
     """Draws the frame's graph part; selection and relabelling are wishes, places and looks are the view's own."""
 
     MOST = 3
-    FIGURE_HEIGHT = 0.85  # of the width of a figure in a column, at least
+    figure_height = 0.85  # of the width of a figure in a column, at least
     FOLLOWS, NOTHING, NONE = ("node", "other", "channel"), NOTHING, NONE
 
     def __init__(self, parent: QWidget | None = None, seconds: float = 6.0) -> None:
@@ -83,12 +83,12 @@ class GraphView(FrameView[tuple[Square, GraphPart]]):
         self._chrome.setMinimumWidth(1)
         self._chrome.setProperty("chrome", True)  # left out of exported figures
         around = QVBoxLayout(self._chrome)
-        around.setContentsMargins(12, 6, 8, 0)
+        around.setContentsMargins(12, 6, ROUND - 12, 0)
         row = Flow()  # in a narrow window it goes on in a second line, and no name is cut
         around.addLayout(row)
         self._words = tuple(QLabel(text) for text in ("Nodes", "in", "Edges", "of"))
         for word, box in zip(self._words, (self.colour, self.channel, self.edges, self.head), strict=True):
-            row.addWidget(word)
+            row.add_word(word)
             row.addWidget(box)
         for button in (self.relabel, self.look, self.fit):
             row.addWidget(button)
@@ -104,9 +104,13 @@ class GraphView(FrameView[tuple[Square, GraphPart]]):
         self._show_words()
 
     def _show_words(self) -> None:
-        """Show the words before the choices that there are; in a narrow window the tips say the same."""
-        for word, box in zip(self._words, (self.colour, self.channel, self.edges, self.head), strict=True):
-            word.setVisible(self.width() >= NARROW and not box.isHidden())
+        """Show the words before the choices that there are; those that only join two choices where there is room."""
+        boxes = (self.colour, self.channel, self.edges, self.head)
+        there = [(word, box) for word, box in zip(self._words, boxes, strict=True) if not box.isHidden()]
+        needed = [*(part for pair in there for part in pair), self.relabel, self.look, self.fit]
+        room = self.width() - ROUND - sum(part.sizeHint().width() + GAP for part in needed)
+        for word, box in zip(self._words, boxes, strict=True):
+            word.setVisible(not box.isHidden() and (room >= 0 or word.text() in ("Nodes", "Edges")))
 
     def _make_menu(self) -> QMenu:
         menu = QMenu(self)

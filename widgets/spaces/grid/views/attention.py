@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QPoint
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QLabel, QVBoxLayout, QWidget
 
 from explorer.spaces.grid.drawing.tokens import AttentionPart, rollout
 from explorer.square.frame import Square
+from widgets.base.controls.row import ControlRow
 from widgets.base.frame_view import FrameView, Pages
 from widgets.base.text.words import figure
 from widgets.base.view import ViewSpec, Wish
@@ -36,16 +37,8 @@ class AttentionView(FrameView[tuple[Square, AttentionPart]]):
         content = QWidget()
         column = QVBoxLayout(content)
         column.setContentsMargins(8, 4, 8, 4)
-        bar = QWidget()
-        bar.setProperty("chrome", True)
-        row = QHBoxLayout(bar)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.addWidget(QLabel("Layer"))
-        row.addWidget(self.layer)
-        row.addWidget(QLabel("of a patch"))
-        row.addWidget(self.side)
-        row.addStretch(1)
-        column.addWidget(bar)
+        self.bar = ControlRow("Layer", self.layer, "of a patch", self.side, margins=(0, 0, 0, 0))
+        column.addWidget(self.bar)
         column.addWidget(self.words)
         column.addWidget(self.board, 1)
         self.pages = Pages(self, content, NOTHING)
@@ -149,6 +142,7 @@ class AttentionView(FrameView[tuple[Square, AttentionPart]]):
         self.hovered.emit(f"{tile.title}, patch in row {place[1]}, {place[2]}: {figure(tile.heat[place[1], place[2]])}")
 
     def apply_theme(self) -> None:
+        self.bar.apply_theme()
         self.pages.apply_theme()
         self.board.update()
 

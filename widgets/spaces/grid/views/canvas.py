@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QPushButton, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QLabel, QPushButton, QSplitter, QVBoxLayout, QWidget
 
 from explorer.spaces.grid.drawing.tokens import CanvasPart
 from explorer.square.frame import Square
+from widgets.base.controls.row import ControlRow
 from widgets.base.frame_view import FrameView, Pages
 from widgets.base.look.theme import current
 from widgets.base.view import ViewSpec, Wish
@@ -47,13 +48,8 @@ class CanvasView(FrameView[tuple[Square, CanvasPart]]):
             QPushButton("one code more ▶"),
             QPushButton("all"),
         )
-        bar = QWidget()
-        bar.setProperty("chrome", True)
-        row = QHBoxLayout(bar)
-        row.setContentsMargins(0, 0, 0, 0)
-        for widget in (self.fewer, self.more, self.all, QLabel("Attention of"), self.layer):
-            row.addWidget(widget)
-        row.addStretch(1)
+        makers = (self.fewer, self.more, self.all)
+        self.bar = ControlRow(*makers, "Attention of", self.layer, margins=(0, 0, 0, 0))
         self.picture, self.codes, self.candidates = TileBoard(), TileBoard(), TileBoard()
         both = QSplitter()
         for board in (self.picture, self.codes, self.candidates):
@@ -61,7 +57,7 @@ class CanvasView(FrameView[tuple[Square, CanvasPart]]):
         content = QWidget()
         column = QVBoxLayout(content)
         column.setContentsMargins(8, 4, 8, 4)
-        column.addWidget(bar)
+        column.addWidget(self.bar)
         column.addWidget(self.words)
         column.addWidget(self.line)
         column.addWidget(both, 1)
@@ -187,6 +183,7 @@ class CanvasView(FrameView[tuple[Square, CanvasPart]]):
         self.hovered.emit(f"place {number}, row {place[1]}, {place[2]}: {code}")
 
     def apply_theme(self) -> None:
+        self.bar.apply_theme()
         self.pages.apply_theme()
         for board in (self.picture, self.codes, self.candidates):
             board.update()

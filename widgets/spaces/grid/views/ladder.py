@@ -125,7 +125,7 @@ def short(value: float) -> str:
     if value == 0:
         return "0"
     text = f"{value:.3f}" if 1e-3 <= abs(value) < 100 else f"{value:.0e}"
-    return text.replace("-", "−")
+    return text.replace("e-0", "e-").replace("e+0", "e").replace("-", "−")
 
 
 class Curves(Plot):

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QSignalBlocker
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QLabel, QWidget
 
 from explorer.declare.states.saliency import METHODS, parse_saliency, saliency_text
 from explorer.square.frame import Saliency
 from explorer.state.state import State
+from widgets.base.controls.row import ControlRow, stacked
 from widgets.base.frame_view import FrameView, Pages
 from widgets.base.look import theme
 from widgets.base.text.words import figure, subject
@@ -45,24 +46,12 @@ class SaliencyView(FrameView[Saliency]):
         self.method.activated.connect(self._ask)
         self.entry.activated.connect(self._ask)
         self.said = QLabel()
-        bar = QWidget()
-        bar.setProperty("chrome", True)
-        row = QHBoxLayout(bar)
-        row.setContentsMargins(8, 4, 8, 4)
-        row.setSpacing(6)
-        for part in (QLabel("Show"), self.method, QLabel("of"), self.entry):
-            row.addWidget(part)
-        row.addSpacing(10)
-        row.addWidget(self.said, 1)
+        self.bar = ControlRow("Show", self.method, "of", self.entry, self.said, margins=(8, 4, 8, 4))
         self.grid = MapGrid()
         self.grid.pointed.connect(self._point)
         content = QWidget()
         self.pages = Pages(content, self.grid, NO_FRAME)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(bar)
-        column.addWidget(content, 1)
+        stacked(self, self.bar, content)
         self.scale = 1.0
         self._names: tuple[str, ...] = ()
         self.apply_theme()
@@ -166,6 +155,7 @@ class SaliencyView(FrameView[Saliency]):
         return f"{METHODS[one.method]} of {one.label}{error}: {subject(self.frame)}, colours ±{figure(self.scale)}."
 
     def apply_theme(self) -> None:
+        self.bar.apply_theme()
         self.grid.apply_theme()
         self.pages.apply_theme()
         if parts := self.parts():

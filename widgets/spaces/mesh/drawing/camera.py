@@ -46,6 +46,11 @@ class Eye:
     radius: float = 1.0  # of what is looked at
 
     @property
+    def numbers(self) -> list[float]:
+        """Return what it is as plain numbers, which `eye_of` reads."""
+        return [*self.focus.tolist(), *self.axes.ravel().tolist(), self.distance, self.radius]
+
+    @property
     def position(self) -> Array:
         return np.asarray(self.focus + self.distance * self.axes[2])
 
@@ -138,3 +143,16 @@ def ball(meshes: Sequence[Array]) -> tuple[Array, float]:
     centre = (low + high) / 2
     radius = max(float(np.sqrt(((mesh - centre) ** 2).sum(1).max())) for mesh in known)
     return centre, radius or 1.0
+
+
+def eye_of(numbers: object) -> Eye | None:
+    """Return the eye that `Eye.numbers` wrote; None where a file says something else."""
+    if not isinstance(numbers, list) or len(numbers) != 14 or not all(type(v) in (int, float) for v in numbers):
+        return None
+    if not all(abs(v) < 1e12 for v in numbers):  # nor NaN, nor a whole number that no float holds
+        return None
+    found = np.array(numbers, float)
+    axes, (distance, radius) = found[3:12].reshape(3, 3), found[12:].tolist()
+    if np.abs(axes @ axes.T - np.eye(3)).max() > 1e-6 or min(distance, radius) <= 0:
+        return None
+    return Eye(found[:3], axes, distance, radius)

@@ -145,6 +145,10 @@ class MeshCanvas(QWidget):
         axes = START if direction is None else facing(np.asarray(direction, float), upright)
         self._look(self._fitted(axes))
 
+    def look_with(self, eye: Eye) -> None:
+        """See the meshes with an eye that was kept."""
+        self._look(eye)
+
     def bring_round(self, vertex: int) -> None:
         """Look from the side of a vertex, nearly upright, if it looks away from the eye."""
         if not self.looks:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,13 +18,13 @@ from explorer.spaces.mesh.drawing.values import MeshPart
 from explorer.spaces.mesh.elements.word import rotation_by
 from explorer.square.frame import Square
 from widgets.base.controls.row import ControlRow, compact
-from widgets.base.frame_view import FrameView
 from widgets.base.look import theme
 from widgets.base.text.words import subject
 from widgets.base.view import ViewSpec, Wish
 from widgets.spaces.mesh.drawing import pyvista_import
 from widgets.spaces.mesh.drawing.canvas import MeshCanvas
 from widgets.spaces.mesh.drawing.look import MeshLook, Slice
+from widgets.spaces.mesh.eye_view import EyeView
 from widgets.spaces.mesh.looks import (
     Choice,
     answers,
@@ -46,10 +46,12 @@ COLOURS = (("layer", "Feature"), ("answer", "Answer"), ("parts", "Known parts"),
 AMOUNTS = ((150, "few"), (500, "some"), (1500, "many"), (10**9, "all"))  # of arrows and of frames
 
 
-class SurfaceView(FrameView[tuple[Square, MeshPart]]):
+class SurfaceView(EyeView[tuple[Square, MeshPart]]):
     """Up to four panels with one eye. A click selects a vertex, Shift+click another one to carry a vector to."""
 
     POINTS_AT, FOLLOWS = "vertex", ("node", "other")
+    KEPT: ClassVar = {"show": "sides", "colours": "colour", "feature": "feature", "amount": "amount",
+                      "frames": "frames", "arrows": "arrows", "wires": "wires"}  # fmt: skip
     NOTHING = "Choose a mesh and a network on meshes: the surface is drawn here."
     NONE = "This model does not live on a mesh."
 

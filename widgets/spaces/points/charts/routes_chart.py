@@ -53,6 +53,7 @@ class RoutesChart(Plot):
         super().__init__(parent, left=ValueAxis("left"), bottom=NameAxis("bottom"))
         self.box.setMouseEnabled(x=False, y=False)
         self.left.setStyle(showValues=False)
+        self.frame.layout.setContentsMargins(8, 0, 8, 0)  # where other charts have their numbers
         self.routes: tuple[Route, ...] = ()
         self.layer, self.channel, self._title = "", 0, ""
         self.ribbons = [self.add(Ribbon(), 1) for _ in range(MOST)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,10 +17,10 @@ from explorer.spaces.points.drawing.values import PointsPart
 from explorer.spaces.points.elements.isometry import rotation, turn_of
 from explorer.square.frame import Square
 from widgets.base.controls.row import ControlRow, compact, stacked
-from widgets.base.frame_view import FrameView
 from widgets.base.text.words import subject
 from widgets.base.view import ViewSpec, Wish
 from widgets.spaces.mesh.drawing import pyvista_import
+from widgets.spaces.mesh.eye_view import EyeView
 from widgets.spaces.points.canvas import PointsCanvas
 from widgets.spaces.points.looks import (
     NO_ARROWS,
@@ -39,10 +39,12 @@ SIDES = (("", "Square"), ("F(x)", "F(x)"), ("x,F(x)", "x and F(x)"), ("x,ρ(g)x"
 TURN = "rotation"
 
 
-class PointsView(FrameView[tuple[Square, PointsPart]]):
+class PointsView(EyeView[tuple[Square, PointsPart]]):
     """Up to four panels with one eye. A click selects a point, Alt with a drag turns the points themselves."""
 
     POINTS_AT, FOLLOWS = "particle", ("node",)
+    KEPT: ClassVar = {"show": "sides", "value": "value", "arrows": "arrows", "bonds": "bonds", "edges": "edges",
+                      "names": "names", "charges": "charges", "cell": "cell"}  # fmt: skip
     NOTHING = "Choose a molecule or a cloud, and a network on points: they are drawn here."
     NONE = "This model does not live on points in space."
 

@@ -218,7 +218,11 @@ class TimeCanvas(Plot):
         low, high = self.scroll, self.scroll + self.box.height()
         for slot in self.slots:
             item = self._rows.get((slot.row.key, slot.row.kind))
-            if item is None or slot.folded or not (slot.top < high and slot.top + slot.height > low):
+            if item is None or slot.folded:
+                continue
+            seen = slot.top < high and slot.top + slot.height > low
+            item.setVisible(seen)  # one out of sight is not followed, and would stay where it was before
+            if not seen:
                 continue
             if isinstance(item, HeatRow):
                 item.peak = self.peak

@@ -16,7 +16,7 @@ from explorer.spaces.points.elements.isometry import turn_of
 from explorer.spaces.sphere.drawing.values import ROWS, SpherePart
 from explorer.spaces.sphere.elements.turn import about
 from explorer.square.frame import Square
-from widgets.base.frame_view import FrameView, Pages
+from widgets.base.frame_view import Pages
 from widgets.base.text.words import figure, subject
 from widgets.base.view import ViewSpec, Wish
 from widgets.maps.linking import precise
@@ -25,6 +25,7 @@ from widgets.maps.mosaic import symmetric_scale
 from widgets.spaces.mesh.drawing import pyvista_import
 from widgets.spaces.mesh.drawing.canvas import MeshCanvas
 from widgets.spaces.mesh.drawing.look import MeshLook
+from widgets.spaces.mesh.eye_view import EyeView
 from widgets.spaces.points.charts.degree_chart import DegreeChart
 
 GLOBES = ("x", "ρ(g)x", "ρ′(g)F(x)", "F(ρ(g)x)")
@@ -51,10 +52,9 @@ def ball(rows: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     return points, faces
 
 
-class GlobeView(FrameView[tuple[Square, SpherePart]]):
+class GlobeView(EyeView[tuple[Square, SpherePart]]):
     """Up to four globes with one eye above; panoramas and spectra below. Alt with a drag turns the function itself."""
 
-    MOST = 1
     NOTHING = "Choose a function on the sphere and a network for it: it is drawn here."
     NONE = "This model does not live on the sphere."
 
@@ -63,6 +63,7 @@ class GlobeView(FrameView[tuple[Square, SpherePart]]):
         content = QWidget()
         self.canvas = MeshCanvas(content)
         self.panoramas = (MapGrid(content), MapGrid(content))
+        self._named: dict[MapGrid, list[str]] = {}  # what the maps of each are of, from above
         self.spectra = tuple(DegreeChart(content, "power", names) for names in SPECTRA)
         below = QHBoxLayout()
         for grid in self.panoramas:
@@ -95,35 +96,45 @@ class GlobeView(FrameView[tuple[Square, SpherePart]]):
     def draw(self, parts: list[tuple[Square, SpherePart]]) -> None:
         assert self.frame is not None
         self.pages.say("")
-        _, part = parts[0]
-        wanted = AT_REST if not self.frame.state.steps else GLOBES
-        shown = [name for name in wanted if name in part.pictures]
+        part = parts[0][1]
+        several, rest = len(parts) > 1, not self.frame.state.steps
+        wanted = AT_REST if rest else GLOBES
+        if several and any("F(x)" in p.pictures for _, p in parts):  # both ways round the square of each
+            wanted = tuple(name for name in wanted if name not in OF_X)
+        shown = [
+            (p.pictures[name], name, name if not several or name in OF_X else f"{name} · {square.title}")
+            for square, p in (parts if wanted[0] not in OF_X else parts[:1]) for name in wanted if name in p.pictures
+        ]  # fmt: skip
         points, faces = ball(ROWS)
         self.scales = {
-            name: symmetric_scale([v for k, v in part.pictures.items() if (k in OF_X) == (name in OF_X)])
-            for name in part.pictures
-        }
+            name: symmetric_scale([v for _, p in parts for k, v in p.pictures.items() if (k in OF_X) == (name in OF_X)])
+            for _, p in parts for name in p.pictures
+        }  # fmt: skip
         self.canvas.show_looks(
             [
-                MeshLook(points, faces, name, scalars=part.pictures[name].ravel(),
+                MeshLook(points, faces, title, scalars=picture.ravel(),
                          levels=(-self.scales[name], self.scales[name]), shading="none")
-                for name in shown
+                for picture, name, title in shown
             ]
         )  # fmt: skip
-        pairs = (("x", "ρ(g)x") if self.frame.state.steps else ("x",), self._layers(part))
-        for grid, names in zip(self.panoramas, pairs, strict=True):
-            maps = [part.pictures[name] for name in names if name in part.pictures]
-            scale = self.scales[names[0]] if maps else 1.0
+        of_x = [("x", "x", part)] if rest else [("x", "x", part), ("ρ(g)x", "ρ(g)x", part)]
+        answers = [(name, name, part) for name in (("F(x)",) if rest else ("ρ′(g)F(x)", "F(ρ(g)x)"))]
+        if several:
+            answers = [(f"{answers[-1][0]} · {square.title}", answers[-1][1], p) for square, p in parts]
+        for grid, told in zip(self.panoramas, (of_x, answers), strict=True):
+            told = [(title, name, p) for title, name, p in told if name in p.pictures]
+            maps = [p.pictures[name] for _, name, p in told]
+            scale = self.scales[told[0][1]] if maps else 1.0
+            self._named[grid] = [title for title, _, _ in told]
             # one below the other: each is twice as wide as high
             grid.set_values(np.stack(maps) if maps else None, -scale, scale, "signed", 1)
-            grid.set_title(" and ".join(names) if maps else "")
+            grid.set_title(" and ".join(self._named[grid]))
             grid.arrange()
-        for chart, names in zip(self.spectra, SPECTRA, strict=True):
-            chart.show_spectrum(part.spectrum_of(*names), "power", NO_DEGREES)
-
-    def _layers(self, part: SpherePart) -> tuple[str, ...]:
-        names = ("ρ′(g)F(x)", "F(ρ(g)x)") if self.frame is not None and self.frame.state.steps else ("F(x)",)
-        return tuple(name for name in names if name in part.pictures)
+        spectra = [(part, names, "") for names in SPECTRA]
+        if several:
+            spectra = [(p, SPECTRA[1], f" · {square.title}") for square, p in parts]
+        for chart, (p, names, title) in zip(self.spectra, spectra, strict=True):
+            chart.show_spectrum(p.spectrum_of(*names), f"power by degree{title}", NO_DEGREES)
 
     def _hover(self, grid: MapGrid, at: tuple[int, int, int] | None) -> None:
         value = grid.item.value_at(at) if at is not None else None
@@ -131,7 +142,7 @@ class GlobeView(FrameView[tuple[Square, SpherePart]]):
             self.hovered.emit("")
             return
         longitude, latitude = (at[2] + 0.5) / ROWS * 180 - 180, 90 - (at[1] + 0.5) / ROWS * 180
-        name = grid.title.text.split(" and ")[at[0]]
+        name = self._named[grid][at[0]]
         self.hovered.emit(f"{name}, longitude {longitude:.0f}°, latitude {latitude:.0f}°:  {precise(value)}")
 
     def _turn(self, further: NDArray[Any]) -> None:
@@ -156,8 +167,12 @@ class GlobeView(FrameView[tuple[Square, SpherePart]]):
         found = self.parts()
         if not found:
             return {}
-        part = found[0][1]
-        return {**part.pictures, **{f"spectrum of {name}": v for name, v in part.spectra.items()}}
+        told: dict[str, NDArray[Any]] = {}
+        for square, part in found:
+            prefix = f"{square.model}/" if len(found) > 1 else ""
+            told |= {prefix + name: v for name, v in part.pictures.items()}
+            told |= {f"{prefix}spectrum of {name}": v for name, v in part.spectra.items()}
+        return told
 
     def caption(self) -> str:
         found = self.parts()

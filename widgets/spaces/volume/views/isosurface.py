@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from dataclasses import replace
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +17,6 @@ from explorer.spaces.points.elements.isometry import rotation, turn_of
 from explorer.spaces.volume.drawing.values import VolumePart
 from explorer.square.frame import Square
 from widgets.base.controls.row import ControlRow, stacked
-from widgets.base.frame_view import FrameView
 from widgets.base.text.words import figure, subject
 from widgets.base.view import ViewSpec, Wish
 from widgets.maps.linking import precise
@@ -24,6 +24,7 @@ from widgets.maps.mosaic import symmetric_scale
 from widgets.spaces.mesh.drawing import pyvista_import
 from widgets.spaces.mesh.drawing.canvas import SOON
 from widgets.spaces.mesh.drawing.look import MeshLook, blank
+from widgets.spaces.mesh.eye_view import EyeView
 from widgets.spaces.volume.canvas import SurfaceCanvas
 from widgets.spaces.volume.cursor import PLANES, Panel, panels
 
@@ -36,14 +37,15 @@ SNAP = 6.0  # degrees from a rotation of the cube, within which the volume goes 
 GREY, RED, BLUE = (176, 180, 188), (205, 92, 60), (70, 130, 190)
 
 
-class IsosurfaceView(FrameView[tuple[Square, VolumePart]]):
+class IsosurfaceView(EyeView[tuple[Square, VolumePart]]):
     """Four panels with one eye: x and ρ(g)x in grey, what the layer answers in red above zero and blue below.
 
     Alt with a drag turns the volume itself, by any angle; let go near a rotation of the cube, it becomes that one,
     which resamples nothing and gives a verdict.
     """
 
-    MOST, POINTS_AT = 1, "voxel"
+    POINTS_AT = "voxel"
+    KEPT: ClassVar = {"level": "level"}
     NOTHING = "Choose a volume and a network on volumes: their surfaces are drawn here."
     NONE = "This model does not live on volumes."
 
@@ -68,6 +70,7 @@ class IsosurfaceView(FrameView[tuple[Square, VolumePart]]):
         self._again.timeout.connect(self.refresh)
         self._kept: dict[int, tuple[NDArray[Any], float, float, MeshLook]] = {}  # of each panel
         self._panels: list[Panel] = []
+        self._names: list[str] = []
         self.apply_theme()
         self.refresh()
 
@@ -77,7 +80,7 @@ class IsosurfaceView(FrameView[tuple[Square, VolumePart]]):
 
     def show_empty(self, sentence: str) -> None:
         self._chrome.hide()
-        self._panels, self.canvas.panels = [], ()
+        self._panels, self._names, self.canvas.panels = [], [], ()
         self.canvas.message = sentence
         self.canvas.show_looks(())
 
@@ -93,8 +96,12 @@ class IsosurfaceView(FrameView[tuple[Square, VolumePart]]):
         self.canvas.message = ""
         identity = not self.frame.state.steps
         wanted = AT_REST if identity else SHOWN
-        found = panels(parts[0][1], identity)
-        self._panels = [p for name in wanted for p in found if p.name == name]
+        if len(parts) > 1:  # of two models, both ways round the square of each
+            wanted = tuple(name for name in wanted if name not in ("x", "ρ(g)x"))
+        named = [(panel, square) for square, part in parts for name in wanted for panel in panels(part, identity)
+                 if panel.name == name]  # fmt: skip
+        self._panels = [panel for panel, _ in named]
+        self._names = [panel.name if len(parts) == 1 else f"{panel.name} · {square.title}" for panel, square in named]
         most = symmetric_scale([p.values for p in self._panels if p.name not in ("x", "ρ(g)x")])
         share = self.level.value() / FULL
         looks = []
@@ -103,7 +110,7 @@ class IsosurfaceView(FrameView[tuple[Square, VolumePart]]):
             if values is not panel.values or at != [share, most] or look is None:
                 look = self._look(panel, share, most)
                 self._kept[k] = (panel.values, share, most, look)
-            looks.append(look)
+            looks.append(replace(look, title=self._names[k]))
         if not any(p.name not in ("x", "ρ(g)x") for p in self._panels):
             looks.append(blank("This layer has no voxels: its answer stands still.", "F(x)"))
         self.canvas.panels = tuple(self._panels)
@@ -135,7 +142,7 @@ class IsosurfaceView(FrameView[tuple[Square, VolumePart]]):
             return
         value = self._panels[panel].values[self._panels[panel].at(place) or place]
         where = ", ".join(f"{name} {k}" for name, k in zip(PLANES, place, strict=True))
-        self.hovered.emit(f"{self._panels[panel].name}, voxel {where} of x:  {precise(float(value))}")
+        self.hovered.emit(f"{self._names[panel]}, voxel {where} of x:  {precise(float(value))}")
 
     def _picked(self, panel: int, kind: str, vertex: int) -> None:
         """Cut the slices at the voxel that was clicked."""
@@ -178,7 +185,7 @@ class IsosurfaceView(FrameView[tuple[Square, VolumePart]]):
         return self.canvas.turntable(count) if self._panels else None
 
     def numbers(self) -> dict[str, NDArray[Any]]:
-        return {panel.name: panel.values for panel in self._panels}
+        return {name: panel.values for name, panel in zip(self._names, self._panels, strict=True)}
 
     def caption(self) -> str:
         if not self._panels or self.frame is None:

@@ -14,11 +14,12 @@ from widgets.base.frame_view import FrameView, Pages
 from widgets.base.look import theme
 from widgets.base.text.words import figure, subject
 from widgets.base.view import ViewSpec, Wish
+from widgets.maps.colour_bar import ColourBar
 from widgets.maps.map_grid import MapGrid
 from widgets.maps.mosaic import symmetric_scale
 from widgets.spaces.volume.cursor import Panel, Place
 
-COLUMNS = {24: 6, 48: 8}  # tiles in a row, by the order of the group
+HEADING = 24.0  # pixels above the tiles
 HINT = "Point at an orientation: where it has gone is outlined. A click chooses its channel."
 
 
@@ -57,7 +58,8 @@ class OrientationsView(FrameView[tuple[Square, VolumePart]]):
         self.before.picked.connect(lambda h, row, column: self._picked(h))
         self.after.picked.connect(lambda h, row, column: self._picked(self._came(h)))
         self.pointer.moved.connect(self._point)
-        self.scale = 1.0
+        self.scale, self.columns = 1.0, 8
+        self.before.resized.connect(self._resized)
         self.apply_theme()
         self.refresh()
 
@@ -80,8 +82,9 @@ class OrientationsView(FrameView[tuple[Square, VolumePart]]):
         assert part.gallery is not None and part.gallery_moved is not None
         self.scale = symmetric_scale([part.gallery, part.gallery_moved])
         here, there = self._cuts(part)
+        self.columns = self._columns(*here.shape)
         for grid, values, title in ((self.before, here, "F(x)"), (self.after, there, "F(ρ(g)x)")):
-            grid.set_values(values, -self.scale, self.scale, "signed", COLUMNS.get(len(part.labels), 8))
+            grid.set_values(values, -self.scale, self.scale, "signed", self.columns)
             grid.set_title(f"{title}, field {part.field}")
             grid.arrange()
         order = len(part.labels)
@@ -94,6 +97,21 @@ class OrientationsView(FrameView[tuple[Square, VolumePart]]):
         self.matrix.bar.setVisible(False)
         self.matrix.arrange()
         self._mark()
+
+    def _columns(self, count: int, rows: int, columns: int) -> int:
+        """Return how many of so many tiles to place in a row, so that they are as large as the room allows."""
+        room, (left, top, right, bottom) = self.before.viewport().size(), self.before.margins
+        wide, high = room.width() - left - right - ColourBar.WIDTH, room.height() - top - bottom - HEADING
+        sizes = {
+            c: min(wide / (c * columns), high / (count // c * rows)) for c in range(1, count + 1) if count % c == 0
+        }
+        return max(sizes, key=lambda c: (sizes[c], c))
+
+    def _resized(self) -> None:
+        """Place the tiles anew where another number in a row makes them larger."""
+        values = self.before.item.values
+        if values is not None and self.parts() and self._columns(*values.shape) != self.columns:
+            self.refresh()
 
     def _cuts(self, part: VolumePart) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return the slices across z at the voxel, of F(x) and where it has gone."""

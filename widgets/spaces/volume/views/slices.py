@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -85,6 +86,15 @@ class SlicesView(FrameView[tuple[Square, VolumePart]]):
     def parts(self) -> list[tuple[Square, VolumePart]]:
         return self.with_part(VolumePart)
 
+    def looks(self) -> dict[str, Any]:
+        return {"voxel": list(self.place)} if self.place is not None else {}
+
+    def see(self, looks: Mapping[str, Any]) -> None:
+        match looks.get("voxel"):
+            case [int() as z, int() as y, int() as x]:
+                if all(0 <= at < side for at, side in zip((z, y, x), self._of, strict=False)):
+                    self._go((z, y, x))
+
     def show_empty(self, sentence: str) -> None:
         self.panels = []
         self.pages.say(sentence)
@@ -145,6 +155,10 @@ class SlicesView(FrameView[tuple[Square, VolumePart]]):
             grid.setVisible(k < len(self.panels))
         if self._shown != (shown := tuple(self._titles)):
             self._shown = shown
+            high, wide = (len(shown), 1) if len(shown) == 2 else (-(-len(shown) // 2), 2)
+            for line in range(MOST_PANELS):  # all of one size, whatever they hold
+                self._lines.setRowStretch(line, int(line < high))
+                self._lines.setColumnStretch(line, int(line < wide))
             for k, grid in enumerate(self.grids):
                 self._lines.removeWidget(grid)
                 if k < len(shown):
