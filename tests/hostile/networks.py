@@ -200,6 +200,7 @@ def main() -> int:
     parser.add_argument("names", nargs="*")
     parser.add_argument("--after", default="", help="leave out what comes before this one")
     args = parser.parse_args()
+    os.environ.setdefault("EQUISCOPE_MEMORY", "4")  # GB: those that take all that they get must not take the machine's
     names = chosen(args.names)
     names = names[names.index(args.after) :] if args.after else names
     wrong = (by_check if args.where == "check" else by_window)(names)

@@ -240,7 +240,9 @@ def test_a_network_does_not_judge_itself(tmp_path: Path) -> None:
 def test_a_layer_that_gives_nothing_on_the_moved_data_is_named(tmp_path: Path) -> None:
     local = LocalEngine(cards(), trust=True)
     state = replace(upside_down(tmp_path, network(tmp_path, "return x[:0]")), layer="trap")
-    with pytest.raises(LayerError, match=r"layer trap of .* gave no value on the moved data.*: its shape there is \(0,"):
+    with pytest.raises(
+        LayerError, match=r"layer trap of .* gave no value on the moved data.*: its shape there is \(0,"
+    ):
         local.answer(state, never)
     local.close()
 
