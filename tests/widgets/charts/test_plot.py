@@ -186,7 +186,7 @@ def test_a_part_of_the_header_without_room_is_said_in_brief(qapp: QApplication) 
 
 
 def test_a_new_range_is_painted_once(qtbot):
-    """What is inside a view box is moved before it is painted: moved in the middle, all is painted a second time."""
+    """Items inside a view box are moved before it is painted: moved in the middle, all is painted a second time."""
     painted = []
 
     class Counted(Sample):
