@@ -244,6 +244,9 @@ def _answered(
 ) -> BothWays:
     """Return the answer with what the field of the layer expects in its place, or why it expects nothing."""
     one = BothWays(p, state, element.element, layer, gx, answers)
+    if not one.answer.numel() and one.value.numel():
+        told = f"layer {layer.name} of {p.card.name} gave no value on the moved data, where it gave some before"
+        raise LayerError(layer.name, f"{told}: its shape there is {tuple(one.answer.shape)}")
     if layer.field is None:
         return replace(one, no_action="the field type of this layer is unknown; set it in the Layers panel")
     try:

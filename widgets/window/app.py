@@ -19,7 +19,7 @@ from PySide6.QtWidgets import QApplication
 from explorer.app.thread.orders import Engine
 from explorer.state.state import State
 from explorer.work.preloading import load_ahead
-from explorer.work.processes.asked_to_end import ASKED, SIGNALLED
+from explorer.work.processes.asked_to_end import ASKED, SIGNALLED, held, wished
 from widgets.base.look.icons import app_icon
 from widgets.window.main_window import MainWindow
 
@@ -111,11 +111,16 @@ def run_window(
 
     `on_ready` is called when the window is on screen and answers; the first frame comes later.
     """
-    app = application(argv)
-    leave_sources_unread()
-    load_ahead()
-    collector = Collector()
-    window = MainWindow(start_engine, state, settings)
+    with held():  # an exception while an icon is painted would leave Qt a painter without its picture, and it dies
+        app = application(argv)
+        leave_sources_unread()
+        load_ahead()
+        collector = Collector()
+        window = MainWindow(start_engine, state, settings)
+        if wished():
+            collector.stop()
+            window.deleteLater()
+            app.sendPostedEvents(None, QEvent.Type.DeferredDelete)
     previous, sys.excepthook = sys.excepthook, _reporter(window)
     ended: list[bool] = []
     window.closed.connect(ended.append)
@@ -131,9 +136,9 @@ def run_window(
 
     window.on_screen.connect(begin)
     window.controller.frame_ready.connect(settled)
-    window.show()
     try:
         with _closed_when_asked(window, app) as asked:
+            window.show()
             code = app.exec()
         # the last window asks for the end too; a program that goes on would have every later loop ended by that
         app.removePostedEvents(app, QEvent.Type.Quit.value)

@@ -29,6 +29,7 @@ from explorer.declare.types.field_text import parse_field
 from explorer.state.flags import FLAGS
 from explorer.state.runs import models_of, run_text
 from explorer.state.state import State
+from explorer.work.compiler import leave_no_folder
 from explorer.work.files.places import ROOT, at_home
 from explorer.work.processes.asked_to_end import code_of_end, orderly
 
@@ -43,6 +44,7 @@ VERBS = ("list", "inspect", "run", "check", "train", "export", "gallery", "bench
 
 def main(argv: Sequence[str], doors: Doors) -> int:
     """Run the command line; bad input is one clear line on stderr and exit code 2."""
+    leave_no_folder()
     try:
         with orderly():
             return _told_in_a_line(argv, doors)

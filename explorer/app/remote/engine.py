@@ -92,7 +92,7 @@ class DividedEngine:
 
     def _present(self, names: Sequence[str]) -> Worker:
         """Return the process in use; the spare one, where it has died or is not as other networks should find it."""
-        if self._worker is not None and self._worker.changed and not set(names) <= self._worker.served:
+        if self._worker is not None and not set(names) <= self._worker.served and self._worker.spoilt:
             self._worker.kill()
         if self._worker is None or not self._worker.alive:
             if self._worker is not None:

@@ -66,6 +66,11 @@ class Worker:
         """Return whether it can still be asked."""
         return self._process.poll() is None and not self._connection.closed
 
+    @property
+    def spoilt(self) -> bool:
+        """Return whether other networks should not run there: one has changed it, or has left processes behind."""
+        return bool(self.changed) or self._started.in_company
+
     def ask(
         self,
         request: tuple[object, ...],

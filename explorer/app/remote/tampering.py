@@ -16,7 +16,7 @@ import sys
 import threading
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
@@ -166,6 +166,20 @@ def _limits() -> list[tuple[int, int]]:
     return [resource.getrlimit(kind) for kind in (resource.RLIMIT_NOFILE, resource.RLIMIT_CPU, resource.RLIMIT_AS)]
 
 
+def _whose() -> list[object]:
+    """Return what the system knows of the process and another network would find changed."""
+    if sys.platform == "win32":
+        return []
+    root, told = os.stat("/"), ""
+    # the mask of new files is asked for by setting it, or by reading what there is about a process
+    with suppress(OSError):  # not on this system; or no file can be opened any more, which is told by its limits
+        told = Path("/proc/self/status").read_text("ascii", "replace")
+    masks = [line for line in told.splitlines() if line.startswith(("Umask", "SigBlk", "Groups", "Uid", "Gid"))]
+    timers = [signal.getitimer(one)[1] for one in (signal.ITIMER_REAL, signal.ITIMER_VIRTUAL, signal.ITIMER_PROF)]
+    priority = os.getpriority(os.PRIO_PROCESS, 0)
+    return [os.getuid(), os.geteuid(), os.getgid(), os.getegid(), priority, (root.st_dev, root.st_ino), timers, masks]
+
+
 def _tables() -> list[Any]:
     from torch.nn.modules import module as every
 
@@ -191,7 +205,7 @@ def _around() -> dict[str, object]:
         "the mode of torch": (torch._C._len_torch_dispatch_stack(), torch.is_inference_mode_enabled()),
         "the anomaly mode of torch": torch.is_anomaly_enabled(),
         "what NumPy does about errors": np.geterr(),
-        "how signals are handled": [signal.getsignal(one) for one in (signal.SIGINT, signal.SIGTERM)],
+        "how signals are handled": [signal.getsignal(one) for one in sorted(signal.valid_signals())],
         "what the system lets it have": _limits(),
         "the folder": folder,
         "the environment": dict(os.environ),
@@ -207,4 +221,5 @@ def _around() -> dict[str, object]:
         # which torch can be told and not be asked
         "what becomes of tiny numbers": bool((torch.full((1,), 1e-310, dtype=torch.float64) * 1.0).item()),
         "the precision of products": (torch.get_float32_matmul_precision(), torch.backends.mkldnn.enabled),
+        "whom it belongs to": _whose(),
     }

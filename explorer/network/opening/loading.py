@@ -53,6 +53,9 @@ from explorer.network.space import space_of_kind, spaces
 from explorer.network.tracing.layers import named_error
 from explorer.work.files.places import at_home
 
+_LONGEST_NAME = 200  # characters of the name of a layer
+_NAMES = f"a name has at most {_LONGEST_NAME} characters, all of which can be shown; rename it"
+
 
 def find_card(name: str, cards: Mapping[str, Card], trust: bool | Trust = False) -> Card:
     """Return the card called `name`, or one made for "file.py:callable"; with "@file", with the weights of that file.
@@ -336,6 +339,8 @@ def built(name: str, build: Callable[[], nn.Module]) -> nn.Module:
             model = build()
         if inside := _itself(model):
             raise ModelError(name, f"{name} contains itself, as {inside}: a network is a tree of layers")
+        if hidden := _nameless(model):
+            raise ModelError(name, f"{name} has a layer {hidden!r}: {_NAMES}")
         return model
     except (ModelError, KeyboardInterrupt, torch.OutOfMemoryError):
         raise
@@ -353,6 +358,15 @@ def _itself(model: nn.Module, above: tuple[nn.Module, ...] = ()) -> str:
             return name
         if inside := _itself(child, (*above, model)):
             return f"{name}.{inside}"
+    return ""
+
+
+def _nameless(model: nn.Module) -> str:
+    """Return the name of a layer that cannot be told in a line, as far as it can be; "" where there is none."""
+    for name, _ in model.named_modules():
+        own = name.rpartition(".")[2]
+        if not own.isprintable() or len(own) > _LONGEST_NAME:
+            return "".join(c if c.isprintable() else "?" for c in own[:40]) + "…" * (len(own) > 40)
     return ""
 
 

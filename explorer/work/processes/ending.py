@@ -28,6 +28,16 @@ def halted(pid: int) -> bool:
         return False
 
 
+def children_of(pid: int) -> list[int]:
+    """Return the processes that any thread of a process has started and that are there still; none where unknown."""
+    found = list[int]()
+    with contextlib.suppress(OSError, ValueError):
+        for thread in os.listdir(f"/proc/{pid}/task") if pid else ():
+            with contextlib.suppress(OSError), open(f"/proc/{pid}/task/{thread}/children", "rb") as file:
+                found += map(int, file.read().split())
+    return found
+
+
 def processor_seconds(pid: int) -> float:
     """Return the processor time that a process has taken, 0 where that is not known."""
     try:

@@ -14,10 +14,12 @@ from multiprocessing.connection import Client, Connection, Listener
 from types import MappingProxyType
 from typing import IO, Any
 
+from explorer.work.processes.ending import children_of
 from explorer.work.processes.footprint import killed_for_memory
 from explorer.work.processes.guarding import child_of, outlived
 
 PROCESS = "EQUISCOPE_PROCESS"  # 0: everything runs in one process
+MOST_WORDS = 2**20  # bytes of the stacks of a process that are read
 INSIDE = "inside"  # what it says in a process that was started for a network
 # the folder that a person works in is no place to import from, before the paths are those of this process
 PATHS = "import sys, os; sys.path[:] = sys.argv[1].split(os.pathsep); "
@@ -52,6 +54,12 @@ class Started:
         return self._working
 
     @property
+    def in_company(self) -> bool:
+        """Return whether other programs that it has started are still there, where the system tells."""
+        of_guard = children_of(self.process.pid) if self.guarded else []
+        return any(not _ours(one) for one in {*of_guard, *children_of(self.working)} - {self.working})
+
+    @property
     def guard_killed(self) -> bool:
         """Return whether the guard has ended before its child had."""
         return outlived(self.last_words(), self.process.poll())
@@ -62,11 +70,11 @@ class Started:
         return self._killed_before is None or killed_for_memory() != self._killed_before
 
     def last_words(self) -> str:
-        """Return the stacks that it has written down."""
-        size = os.fstat(self.crash.fileno()).st_size
+        """Return the stacks that it has written down: the first of them, for a network may write there too."""
+        size = min(os.fstat(self.crash.fileno()).st_size, MOST_WORDS)
         if sys.platform == "win32":
             self.crash.seek(0)
-            return self.crash.read().decode("utf-8", "replace")
+            return self.crash.read(size).decode("utf-8", "replace")
         return os.pread(self.crash.fileno(), size, 0).decode("utf-8", "replace")
 
     def close(self) -> None:
@@ -75,6 +83,16 @@ class Started:
         with contextlib.suppress(OSError):
             os.close(self.life)
         self.crash.close()
+
+
+def _ours(pid: int) -> bool:
+    """Return whether a process was started by `start`, as the one that reads files; or has ended meanwhile."""
+    try:
+        with open(f"/proc/{pid}/cmdline", "rb") as file:
+            words = file.read().split(b"\0")
+    except OSError:
+        return True
+    return len(words) < 3 or words[2].startswith(PATHS.encode())
 
 
 def start(

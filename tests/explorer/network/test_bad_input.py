@@ -16,6 +16,8 @@ from explorer.app.command.audit import audit
 from explorer.app.thread.failures import sentence
 from explorer.declare.elements import parse_chain
 from explorer.network.opening.files.looking import contents
+from explorer.network.opening.loading import find_card, load_model
+from explorer.network.opening.refusals import ModelError
 from explorer.network.opening.stored_weights import load_weights
 from explorer.network.tracing.layers import LayerError
 from explorer.state.state import State
@@ -314,6 +316,24 @@ def test_a_checkpoint_of_a_wrapped_network_fits(prefix: str, tmp_path: Path) -> 
     network = nn.ModuleDict({"net": nn.ModuleDict({"conv": nn.Conv2d(1, 2, 3)})})
     load_weights(network, tmp_path / "bare.pt")
     assert all(bool((p == 1).all()) for p in network.parameters())
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        (r"\x1b[31mred", "?[31mred"), (r"a\nb", "a?b"), (r"\u202eevil", "?evil"), (r"\udc80", "?"),
+        ("n" * 5000, "n" * 40 + "…"), (r"a\0b", "a?b"), (r"x\r", "x?"),
+    ],
+)  # fmt: skip
+def test_a_layer_whose_name_cannot_be_told_is_refused(name: str, shown: str, tmp_path: Path) -> None:
+    path = tmp_path / "net.py"
+    path.write_text(
+        "from torch import nn\nINPUT_SHAPE = (1, 9, 9)\n\nclass Net(nn.Sequential):\n    def __init__(self):\n"
+        f"        super().__init__(nn.Conv2d(1, 2, 1))\n        self.add_module('{name}', nn.ReLU())\n"
+    )
+    with pytest.raises(ModelError) as caught:
+        load_model(find_card(f"{path}:Net", {}, trust=True))
+    assert f"has a layer {shown!r}: a name has at most 200 characters" in str(caught.value)
 
 
 def test_what_a_network_overwrites_stays_as_it_was_given(tmp_path: Path) -> None:

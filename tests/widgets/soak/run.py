@@ -81,8 +81,10 @@ def _soak(wanted: Sequence[Interaction], args: argparse.Namespace, weights: Mapp
     from explorer.work.memory import share_arenas
     from explorer.work.threads import tune
     from tests.widgets.soak.world import Broken, World
+    from widgets.window.app import leave_sources_unread
 
     share_arenas()
+    leave_sources_unread()  # as the program does
 
     def start() -> DividedEngine:
         tune()

@@ -108,3 +108,28 @@ def test_what_must_not_happen_is_seen(world: World, what: str, monkeypatch: pyte
             world.do(Interaction("wrong", (0.5,)))
     finally:
         world.close()
+
+
+def test_a_menu_that_a_button_opens_is_left(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A button with a menu waits within its click for the choice, and nobody chooses here."""
+    from PySide6.QtWidgets import QApplication, QMenu, QToolButton
+
+    seen = []
+
+    def doing(world: World, draw: Draws) -> None:
+        button = QToolButton(popupMode=QToolButton.ToolButtonPopupMode.InstantPopup)
+        menu = QMenu(button)
+        menu.aboutToShow.connect(lambda: seen.append("open"))
+        menu.addAction("one")
+        button.setMenu(menu)
+        button.show()
+        button.click()
+        seen.append(QApplication.activePopupWidget())
+
+    monkeypatch.setitem(DONE, "wrong", (1.0, doing))
+    monkeypatch.setattr(World, "open_window", lambda self, state: None)
+    try:
+        world.do(Interaction("wrong", (0.5,)))
+    finally:
+        world.close()
+    assert seen == ["open", None]

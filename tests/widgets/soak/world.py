@@ -12,7 +12,6 @@ import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
-from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -314,24 +313,20 @@ class World:
         draw, self._note = Draws(one.numbers), ""
         if not self.windows:
             self.open_window(State())
-        QTimer.singleShot(MENU_MS, partial(self._leave_menu, self.done.total()))
+        leaving = QTimer(interval=MENU_MS)
+        leaving.timeout.connect(_leave_menu)
+        leaving.start()
         try:
             DONE[one.name][1](self, draw)
         except Exception:
             self.complain(traceback.format_exc())
+        leaving.stop()
         self.done[one.name] += 1
         self.history.append(f"{one.name} {self._note}".rstrip())
         share = one.numbers[-1] if one.numbers else 0.0
         # mostly the next thing comes before the answer
         self.settle() if share > 0.7 else self.pump(round(60 * share))
         self.check()
-
-    def _leave_menu(self, number: int) -> None:
-        """Close the menu that an interaction has opened, as Escape does: a button that has one waits for it."""
-        if self.done.total() == number:
-            if (menu := QApplication.activePopupWidget()) is not None:
-                menu.close()
-            QTimer.singleShot(MENU_MS, partial(self._leave_menu, number))
 
     def check(self) -> None:
         """Raise what there is to complain of."""
@@ -393,6 +388,12 @@ class World:
         self._collector.stop()
         self._undo.close()
         theme.use(self._before)
+
+
+def _leave_menu() -> None:
+    """Close the menu that an interaction has opened, as Escape does: a button that has one waits for it."""
+    if (menu := QApplication.activePopupWidget()) is not None:
+        menu.close()
 
 
 def children() -> list[int]:

@@ -10,9 +10,7 @@ point reflection, so that the spline keeps its accuracy up to the last pixel.
 from __future__ import annotations
 
 import warnings
-from collections import OrderedDict
 from collections.abc import Sequence
-from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -31,7 +29,6 @@ _PAD = 12  # pixels round the grid, so that the spline's periodic prefilter does
 _REACH = 2  # coefficients beyond the edge that a value inside it is made of
 _TINY = 1e-9
 LARGEST_MATRIX = 512  # side of a grid up to which filtering by a matrix is the faster way
-_CACHE_BYTES = 128 * 2**20  # of resampling matrices; one of 512 x 512 places takes 32 MiB
 
 # torch says once per process that CSR is in beta; what is used here (build and multiply) is checked by the tests
 with warnings.catch_warnings():
@@ -184,8 +181,8 @@ def _continued(values: Tensor, axis: int) -> Tensor:
 
 def _spline(values: Tensor, matrix: Matrix, shift: Shift) -> Tensor:
     h, w = values.shape[-2:]
-    operator = _operators.get(h, w, _key(matrix), shift, str(values.device), real(values))
-    return _apply(operator, spline_coefficients(values), h, w).to(values.dtype)
+    by = operator(h, w, _key(matrix), shift, str(values.device), real(values))
+    return _apply(by, spline_coefficients(values), h, w).to(values.dtype)
 
 
 def real(values: Tensor) -> torch.dtype:
@@ -198,9 +195,9 @@ def _key(matrix: Matrix) -> Linear:
     return (a, b, c, d)
 
 
-def _apply(operator: Tensor, coefficients: Tensor, h: int, w: int) -> Tensor:
+def _apply(by: Tensor, coefficients: Tensor, h: int, w: int) -> Tensor:
     flat = coefficients.flatten(-2).flatten(0, -2)  # (channels, places)
-    moved: Tensor = torch.sparse.mm(operator, flat.t().contiguous())  # channels last: contiguous columns, vectorised
+    moved: Tensor = torch.sparse.mm(by, flat.t().contiguous())  # channels last: contiguous columns, vectorised
     return moved.t().reshape(*coefficients.shape[:-2], h, w)
 
 
@@ -293,48 +290,13 @@ def _footprint(h: int, w: int, source_x: Array, source_y: Array) -> tuple[Array,
     return indices.reshape(-1, 16), (weights * inside[:, None, None]).reshape(-1, 16)
 
 
-class Operators:
-    """Resampling as CSR, (h * w, (h + 2 pad) * (w + 2 pad)); the most recently used are kept, up to `limit` bytes."""
-
-    def __init__(self, limit: int) -> None:
-        self.limit = limit
-        self._kept: OrderedDict[tuple[object, ...], Tensor] = OrderedDict()
-        self._bytes = 0
-        self._lock = Lock()
-
-    def __len__(self) -> int:
-        return len(self._kept)
-
-    @property
-    def nbytes(self) -> int:
-        """Return the bytes of all that are kept."""
-        return self._bytes
-
-    def get(self, h: int, w: int, linear: Linear, shift: Shift, device: str, dtype: torch.dtype) -> Tensor:
-        key = (h, w, linear, shift, device, dtype)
-        with self._lock:
-            if key in self._kept:
-                self._kept.move_to_end(key)
-                return self._kept[key]
-        indices, weights = _taps(h, w, linear, shift)
-        # made outside of inference mode, so that a later call may differentiate through it
-        with torch.inference_mode(False):
-            operator = _csr(indices, weights, (w + 2 * _PAD) * (h + 2 * _PAD), device, dtype)
-        with self._lock:
-            if key not in self._kept:
-                self._kept[key] = operator
-                self._bytes += _size(operator)
-            while self._bytes > self.limit and self._kept:
-                self._bytes -= _size(self._kept.popitem(last=False)[1])
-        return operator
-
-
-_operators = Operators(_CACHE_BYTES)
-
-
-def _size(operator: Tensor) -> int:
-    """Return the bytes of its 16 entries a row: a four-byte column and a value."""
-    return 16 * operator.shape[0] * (4 + operator.dtype.itemsize)
+@budgeted
+def operator(h: int, w: int, linear: Linear, shift: Shift, device: str, dtype: torch.dtype) -> Tensor:
+    """Return resampling as CSR, (h * w, (h + 2 pad) * (w + 2 pad)); an orbit asks for hundreds of them."""
+    indices, weights = _taps(h, w, linear, shift)
+    # made outside of inference mode, so that a later call may differentiate through it
+    with torch.inference_mode(False):
+        return _csr(indices, weights, (w + 2 * _PAD) * (h + 2 * _PAD), device, dtype)
 
 
 def _csr(indices: Array, weights: Array, columns: int, device: str, dtype: torch.dtype) -> Tensor:

@@ -26,6 +26,7 @@ from explorer.app.thread.failures import Relayed, failure_of, is_kind
 from explorer.declare.elements import parse_chain
 from explorer.declare.states.interventions import parse_interventions
 from explorer.network.opening.files.trust import Trust
+from explorer.network.tracing.layers import LayerError
 from explorer.square.frame import Frame
 from explorer.state.state import State
 from explorer.work.progress import Cancelled, listening
@@ -236,6 +237,16 @@ def test_a_network_does_not_judge_itself(tmp_path: Path) -> None:
         engine.close()
 
 
+def test_a_layer_that_gives_nothing_on_the_moved_data_is_named(tmp_path: Path) -> None:
+    local = LocalEngine(cards(), trust=True)
+    state = replace(upside_down(tmp_path, network(tmp_path, "return x[:0]")), layer="trap")
+    with pytest.raises(
+        LayerError, match=r"layer trap of .* gave no value on the moved data.*: its shape there is \(0,"
+    ):
+        local.answer(state, never)
+    local.close()
+
+
 @pytest.mark.parametrize(
     "how",
     [
@@ -246,10 +257,17 @@ def test_a_network_does_not_judge_itself(tmp_path: Path) -> None:
         "os.environ.clear(); return x",
         "import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (3, 3)); return x",
         "sys.setrecursionlimit(300); return x",
+        "os.umask(0o777); return x",
+        "os.nice(5); return x",
+        "os.setgroups([]) or os.setuid(65534) if os.getuid() == 0 else os.umask(0o777); return x",
+        "signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR2]); return x",
+        "signal.signal(signal.SIGHUP, signal.SIG_IGN); return x",
         "TURNED.extend(os.open('/dev/null', 0) for _ in range(600)); return x",
         "sys.setswitchinterval(1.0); return x",
         "torch.set_flush_denormal(True); return x",
         "torch.nn.modules.module.register_module_forward_hook(lambda *_: None); return x",
+        "subprocess = __import__('subprocess'); subprocess.Popen(['sleep', '86124'], start_new_session=True); return x",
+        "subprocess = __import__('subprocess'); subprocess.run('sleep 86124 &', shell=True); return x",
     ],
 )
 @pytest.mark.slow

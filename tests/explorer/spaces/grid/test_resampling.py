@@ -13,6 +13,7 @@ from explorer.declare.types.fields import FieldType
 from explorer.spaces.grid.elements import resampling as grid_action
 from explorer.spaces.grid.elements.affine import Affine, as_linear
 from explorer.spaces.grid.fields import Pixels, grid
+from explorer.work.budget import results
 
 
 @pytest.mark.parametrize("matrix", [rotation_matrix(30), rotation_matrix(-71) * 1.3], ids=["rotation", "similarity"])
@@ -112,15 +113,18 @@ def test_an_orbit_is_its_elements_one_by_one() -> None:
     assert torch.equal(exact[0], square) and torch.equal(exact[2], torch.rot90(square, 1, (-2, -1)))
 
 
-def test_the_kept_resampling_matrices_are_bounded() -> None:
-    kept = grid_action.Operators(limit=3 * 16 * 64 * 12)  # three of 8 x 8 places in double precision
-    made = [kept.get(8, 8, as_linear(rotation_matrix(a)), (0.0, 0.0), "cpu", torch.float64) for a in range(1, 8)]
-    assert kept.get(8, 8, as_linear(rotation_matrix(7)), (0.0, 0.0), "cpu", torch.float64) is made[-1]
-    assert kept.get(8, 8, as_linear(rotation_matrix(1)), (0.0, 0.0), "cpu", torch.float64) is not made[0]
-    assert len(kept) == 3 and kept.nbytes <= kept.limit
-    huge = grid_action.Operators(limit=10)
-    huge.get(8, 8, as_linear(rotation_matrix(1)), (0.0, 0.0), "cpu", torch.float64)
-    assert not len(huge) and huge.nbytes == 0
+def test_resampling_matrices_are_kept_within_the_bytes_of_the_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    def asked(angle: float) -> torch.Tensor:
+        return grid_action.operator(8, 8, as_linear(rotation_matrix(angle)), (0.0, 0.0), "cpu", torch.float64)
+
+    results.forget()
+    made = asked(1)
+    one = results.nbytes
+    assert asked(1) is made and one >= 16 * 64 * 12, "indices and values count"
+    monkeypatch.setattr(results, "most", 3 * one)
+    rest = [asked(angle) for angle in range(2, 9)]
+    assert asked(8) is rest[-1] and asked(1) is not made and len(results) == 3 and results.nbytes <= results.most
+    results.forget()
 
 
 def test_a_grid_with_its_channels_last_moves_as_one_with_them_first() -> None:
