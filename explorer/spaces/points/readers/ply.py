@@ -53,7 +53,12 @@ def _dots(
             return False
     if form == "ascii":
         file.seek(begin)
-        return all(line.split()[:1] == [b"1"] for line in islice(file, points, points + count))
+        found = 0
+        for line in islice(file, points, points + count):
+            if line.split()[:1] != [b"1"]:
+                return False
+            found += 1
+        return found == count  # else it was cut off
     if not all(kind in _TYPES for _, kind in columns):
         return False
     order = _ORDER.get(form, "<")

@@ -154,7 +154,7 @@ def _points() -> list[Case]:
         refused("nan.extxyz", _text(molecule(WATER, comment=EXTENDED).replace("0.119000", "nan")), "no finite place"),
         refused("nan.cif", _text(f"data_a\n{CELL}{SITES}Na ? 0 0\n"), "no number"),
         refused("nan.npz", _npz(nan), "point 0 is at no finite place"),
-        taken("nan.pcd", _bytes(PCD.format("binary", n=4).encode() + holes.tobytes()), "1 points without"),
+        taken("nan.pcd", _bytes(PCD.format("binary", n=4).encode() + holes.tobytes()), "1 point without"),
         taken("nan.ply", _bytes(PLY.format(4).encode() + holes.tobytes()), "1 point without a place is left out"),
         refused("nan-all.ply", _bytes(PLY.format(3).encode() + nan.astype("<f4").tobytes()), "none of its points"),
         # nothing at all
