@@ -11,7 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from explorer.data.formats.checks import file_bytes, reason, refusal
-from explorer.data.formats.others import refuse_other
+from explorer.data.formats.foreign_formats import refuse_other
 from explorer.data.formats.texts import PLAIN, encoding_in, name_of
 from explorer.data.parts import one_part
 from explorer.data.readers import Fit, Reader, ReadError, readers

@@ -19,7 +19,7 @@ from explorer.declare.inputs import Inputs
 from explorer.declare.symmetries import Situation, find_symmetry
 from explorer.declare.types.fields import FieldType
 from explorer.equivariance.audit import Audit
-from explorer.equivariance.given import Data, given_inputs, require_options
+from explorer.equivariance.data_forms import Data, given_inputs, require_options
 from explorer.equivariance.trial import rounding
 from explorer.equivariance.trial.exchanges import Exchange
 from explorer.equivariance.trial.repeating import Repeats
@@ -32,7 +32,7 @@ from explorer.network.changing.precision import converted, copied
 from explorer.network.describing.statistics import exact, first_strange
 from explorer.network.input.arguments import require_call, require_module
 from explorer.network.input.inputs import called
-from explorer.network.input.typed import untested
+from explorer.network.input.typed_tensors import untested
 from explorer.network.space import NetworkSpace, space_of
 from explorer.network.tracing.capture import capture
 from explorer.network.tracing.layers import LayerError, NotFiniteError, Trace

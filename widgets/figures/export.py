@@ -40,7 +40,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 from explorer.work.files.replacing import replacing
 from widgets.base.look import theme as themes
-from widgets.base.look.shown import on_paper, sharp, without_badges
+from widgets.base.look.switched_parts import on_paper, sharp, without_badges
 from widgets.base.view import View
 from widgets.figures.style import DPI, Style
 from widgets.figures.svg import composed, shortened

@@ -22,7 +22,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QGraphicsObject, QGraphicsPathItem, QGraphicsSceneMouseEvent
 
 from explorer.square.frame import Measure
-from widgets.base.look.shown import badges, terms
+from widgets.base.look.switched_parts import badges, terms
 from widgets.base.look.theme import current
 from widgets.base.text.glossary import meaning, say, words_in
 from widgets.base.text.words import figure

@@ -41,7 +41,7 @@ def run(args: argparse.Namespace, doors: Doors) -> int:
         raise BadInput(f"{card.name} has no training: it is shown with its initial parameters")
     path = _checked(args, card)
     from explorer.app.thread.failures import out_of_memory
-    from explorer.app.training.whole import Aim, train
+    from explorer.app.training.from_command_line import Aim, train
 
     aim = Aim(
         card, path, args.epochs, args.steps, args.seed, args.rate, args.loss, args.errors, args.transform,

@@ -23,10 +23,10 @@ from explorer.app.command.doors import BadInput
 from explorer.app.command.writing import save_tensors
 from explorer.app.training.driving import Diverged, Drive, Steers
 from explorer.app.training.errors import LayerErrors
+from explorer.app.training.from_command_line import figures_now
 from explorer.app.training.keeping import Keeper, Plan, save_trained
 from explorer.app.training.settings import Settings, Steered
 from explorer.app.training.telling import TimeLeft
-from explorer.app.training.whole import figures_now
 from explorer.declare.card import Card
 from explorer.declare.states.model_name import LIVE
 from explorer.work.progress import Cancelled

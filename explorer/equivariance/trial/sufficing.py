@@ -24,7 +24,7 @@ from explorer.declare.types.fields import FieldType
 from explorer.equivariance import measure
 from explorer.equivariance.trial.calling import alike, calling
 from explorer.equivariance.verdict.guilt import Finding, around
-from explorer.network.input.typed import enrol
+from explorer.network.input.typed_tensors import enrol
 from explorer.network.tracing.capture import Fed, capture
 from explorer.network.tracing.layers import Layer, LayerError, Trace
 

@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from explorer.declare.inputs import Inputs
-from explorer.network.input.typed import wrapped
+from explorer.network.input.typed_tensors import wrapped
 from explorer.network.opening.global_state import settled
 from explorer.network.space import spaces
 

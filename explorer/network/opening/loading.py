@@ -45,9 +45,9 @@ from explorer.network.opening.files.python_text import code_files, read_python
 from explorer.network.opening.files.trust import Trust
 from explorer.network.opening.global_state import same_numbers, settled
 from explorer.network.opening.helpers import make_room
-from explorer.network.opening.making import maker
 from explorer.network.opening.refusals import ModelError, Unknown, Untrusted
 from explorer.network.opening.stored_weights import WEIGHTS, load_weights
+from explorer.network.opening.typed_arguments import maker
 from explorer.network.opening.way import ways
 from explorer.network.space import space_of_kind, spaces
 from explorer.network.tracing.layers import named_error

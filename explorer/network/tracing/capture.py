@@ -20,7 +20,7 @@ from explorer.network.changing.interventions.hooks import standing_for
 from explorer.network.inner.value import Inner
 from explorer.network.inner.watching import watching
 from explorer.network.input.inputs import called
-from explorer.network.input.typed import enrol
+from explorer.network.input.typed_tensors import enrol
 from explorer.network.tracing.layers import FORWARD, OUTPUT, LayerError, Trace, layer_error, named_error
 from explorer.network.tracing.running import attended, no_tensor, tensors_in
 from explorer.work.crumbs import within

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from torch.utils._pytree import tree_leaves
 
 from explorer.declare.types.fields import FieldType
-from explorer.network.input import typed
+from explorer.network.input import typed_tensors
 from explorer.network.space import Known
 
 CORRECTED = "corrected by hand"
@@ -43,7 +43,7 @@ def _sizes(shape: tuple[int, ...]) -> str:
 def declares(module: nn.Module) -> bool:
     """Say whether a module declares what it changes: by `out_rep`, a whole `out_field`, or a type of its package."""
     said = getattr(module, "out_rep", None) is not None or isinstance(getattr(module, "out_field", None), FieldType)
-    return said or typed.declares(module)
+    return said or typed_tensors.declares(module)
 
 
 def inside(

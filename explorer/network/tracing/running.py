@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 from torch.utils.hooks import RemovableHandle
 
-from explorer.network.input.typed import tensor_of
+from explorer.network.input.typed_tensors import tensor_of
 from explorer.network.opening.global_state import same_numbers, settled
 from explorer.network.tracing.bounded import bounded
 from explorer.work.crumbs import ROOT, Writer, writer

@@ -25,7 +25,7 @@ from explorer.network.inner.tracing import constant_masks, described, settled
 from explorer.network.inner.value import Inner
 from explorer.network.inner.watching import watching
 from explorer.network.input.inputs import called
-from explorer.network.input.typed import irreps_text, type_of
+from explorer.network.input.typed_tensors import irreps_text, type_of
 from explorer.network.space import Inference, Known, inference_of
 from explorer.network.tracing import reasons
 from explorer.network.tracing.capture import Fed

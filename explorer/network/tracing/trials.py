@@ -18,7 +18,7 @@ from explorer.declare.types.fields import FieldType, Scalar
 from explorer.network.inner.value import Inner
 from explorer.network.inner.watching import watching
 from explorer.network.input.inputs import called
-from explorer.network.input.typed import declares
+from explorer.network.input.typed_tensors import declares
 from explorer.network.space import Inference
 from explorer.network.tracing.bounded import bounded
 from explorer.network.tracing.running import evaluating, first_tensor, measured, tensors_in, tensors_of

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def declared_rep(module: nn.Module, shape: tuple[int, ...]) -> Representation | None:
     """Return the representation that a module declares as `out_type`; None where it declares none of the plane."""
-    from explorer.network.input.typed import declares
+    from explorer.network.input.typed_tensors import declares
 
     if not declares(module) or len(shape) != 4:
         return None

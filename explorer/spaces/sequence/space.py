@@ -112,7 +112,7 @@ class SequenceSpace(Space):
         return sequence_thumbnail(sample, side)
 
     def recognise(self, network: Recognised) -> Form | None:
-        from explorer.network.input.called import asked
+        from explorer.network.input.call_forms import asked
         from explorer.spaces.sequence.network.layouts import (
             declared_input,
             reads_sequences,

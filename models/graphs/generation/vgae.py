@@ -172,9 +172,9 @@ def judged(network: nn.Module) -> dict[str, float]:
     """Return AUC and average precision of edges left out, the mean of 20 draws each, beside the product of degrees."""
     from sklearn.metrics import average_precision_score, roc_auc_score
 
-    from explorer.spaces.graph.samples import families, known
+    from explorer.spaces.graph.samples import classic_graphs, families
 
-    samples = {spec.name: spec for spec in (*known.SAMPLES, *families.SAMPLES)}
+    samples = {spec.name: spec for spec in (*classic_graphs.SAMPLES, *families.SAMPLES)}
     found: dict[str, float] = {}
     assert isinstance(network, VGAE)
     for name in JUDGED:

@@ -22,7 +22,7 @@ from explorer.declare.card import Card
 from explorer.spaces.graph.fields import NODE
 from explorer.spaces.graph.network.features import node_features
 from explorer.spaces.graph.network.form import GraphInput
-from explorer.spaces.graph.samples import known as graphs
+from explorer.spaces.graph.samples import classic_graphs as graphs
 from models.graphs.message_passing import flavours, gat, gcn, graphsage, pna
 from models.graphs.structure import spectral as graph_spectral
 from models.graphs.transformers import graph_transformer, graphormer, sat

@@ -9,7 +9,7 @@ from PySide6.QtGui import QImage, QPainter
 from PySide6.QtWidgets import QGraphicsScene
 
 from explorer.square.frame import Measure
-from widgets.base.look.shown import on_paper
+from widgets.base.look.switched_parts import on_paper
 from widgets.maps.diagram import ROLES, ReadOut
 
 ROOM = 300  # pixels of the picture: more than the item has

@@ -12,7 +12,7 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen
 
 from widgets.base.look import theme
 from widgets.base.look.alignment import CENTRE, RIGHT
-from widgets.base.look.shown import stroke
+from widgets.base.look.switched_parts import stroke
 from widgets.base.text.layer_names import endings, shortened
 from widgets.charts.axis.scales import LogScale, decade, linear_ticks, power
 from widgets.charts.inks import mixed

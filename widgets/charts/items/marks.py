@@ -14,7 +14,7 @@ from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QPaintEngine, QP
 
 from widgets.base.look import theme
 from widgets.base.look.alignment import CENTRE
-from widgets.base.look.shown import stroke
+from widgets.base.look.switched_parts import stroke
 from widgets.charts.inks import faded
 from widgets.charts.library import pg
 from widgets.charts.scene.board import Pool

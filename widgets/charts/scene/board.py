@@ -10,7 +10,7 @@ from PySide6.QtGui import QColor, QFont, QPainter, QPaintEvent
 from PySide6.QtWidgets import QGraphicsItem, QGraphicsScene, QWidget
 
 from widgets.base.look import theme
-from widgets.base.look.shown import terms
+from widgets.base.look.switched_parts import terms
 from widgets.base.text.glossary import plain
 from widgets.charts.library import pg
 

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QWidget
 from explorer.declare.types.field_text import parse_field
 from explorer.square.frame import Frame, Measure, Square
 from widgets.base.look import theme
-from widgets.base.look.shown import badges
+from widgets.base.look.switched_parts import badges
 from widgets.base.text.words import (
     counterpart,
     figure,
@@ -32,7 +32,7 @@ from widgets.charts.adaptive import Adaptive
 from widgets.charts.axis.axes import LogAxis, Name, NameAxis, ValueAxis
 from widgets.charts.axis.scales import LogScale, scale_for
 from widgets.charts.inks import faded, mixed
-from widgets.charts.items.former import Former
+from widgets.charts.items.earlier_marks import Former
 from widgets.charts.items.header import Header
 from widgets.charts.items.marks import DASH, DIAMOND, DOT, DOWN, UP, Columns, Marks, Stems, Words, fill, ink
 from widgets.charts.library import pg

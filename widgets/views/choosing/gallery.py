@@ -43,7 +43,7 @@ from widgets.views.choosing.cards import (
 )
 from widgets.views.choosing.filters import Favourites, Filters, is_own
 from widgets.views.choosing.model_card import CardDelegate
-from widgets.views.choosing.own import own_models
+from widgets.views.choosing.own_networks import own_models
 
 Info = TypeVar("Info", ModelInfo, SampleInfo)
 

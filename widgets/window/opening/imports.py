@@ -12,7 +12,7 @@ from PySide6.QtCore import QObject
 
 from explorer.app.thread.failures import failure_of
 from explorer.data.finding import base_of, split_part
-from explorer.data.formats.others import refuse_other
+from explorer.data.formats.foreign_formats import refuse_other
 from explorer.declare.space import kinds, space_of_kind
 from explorer.declare.telling.choices import split_asked
 from explorer.square.frame import Frame

@@ -16,9 +16,9 @@ from explorer.declare.states.model_name import WEIGHTS_MARK
 from explorer.network.input.recognise import Recognised
 from explorer.network.opening.files.trust import Trust
 from explorer.network.opening.loading import built, own_card
-from explorer.network.opening.making import literals
 from explorer.network.opening.packages import extra
 from explorer.network.opening.refusals import ModelError
+from explorer.network.opening.typed_arguments import literals
 from explorer.network.opening.way import Way
 
 _NAME = re.compile(r"(?P<name>[A-Za-z0-9_.]+)(?:\((?P<arguments>.*)\))?", re.DOTALL)

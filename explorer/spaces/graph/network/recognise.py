@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from explorer.network.input.called import asked, of_one, unnamed, way_of, ways
+from explorer.network.input.call_forms import asked, of_one, unnamed, way_of, ways
 from explorer.network.input.recognise import Recognised
 from explorer.network.input.ways import Way, meant, spellings
 from explorer.spaces.graph.network.attempts import readings, trial_graph, widths

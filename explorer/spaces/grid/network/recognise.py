@@ -12,9 +12,9 @@ from torch import Tensor, nn
 
 from explorer.declare.telling.counting import number_of
 from explorer.network.input.arguments import ByName
-from explorer.network.input.called import asked
+from explorer.network.input.call_forms import asked
 from explorer.network.input.recognise import Recognised
-from explorer.network.input.typed import declares, is_type
+from explorer.network.input.typed_tensors import declares, is_type
 from explorer.network.tracing.trials import answer_of
 from explorer.spaces.grid.network.fit import InputShape
 from explorer.spaces.grid.network.form import InputSpec

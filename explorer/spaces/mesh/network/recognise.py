@@ -8,7 +8,7 @@ from dataclasses import replace
 import torch
 from torch import Tensor, nn
 
-from explorer.network.input.called import ways
+from explorer.network.input.call_forms import ways
 from explorer.network.input.recognise import Recognised
 from explorer.network.input.ways import Way
 from explorer.network.tracing.trials import answer_of

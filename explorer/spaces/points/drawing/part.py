@@ -13,7 +13,7 @@ from explorer.declare.inputs import Inputs
 from explorer.declare.types.fields import FieldType, Pairs
 from explorer.spaces.graph.elements.relabelling import GraphMap
 from explorer.spaces.points.drawing.ball import fineness, harmonics
-from explorer.spaces.points.drawing.told import curves_of, lifted_at_first, lifted_of, routes_of
+from explorer.spaces.points.drawing.self_reports import curves_of, lifted_at_first, lifted_of, routes_of
 from explorer.spaces.points.drawing.values import PointsPart
 from explorer.spaces.points.elements.isometry import Isometry
 from explorer.spaces.points.fields import POSITION, Coordinates, Irreps

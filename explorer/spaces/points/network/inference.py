@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from explorer.declare.inputs import Inputs
 from explorer.declare.types.fields import FieldType, Representation, Scalar
-from explorer.network.input.typed import irreps_text
+from explorer.network.input.typed_tensors import irreps_text
 from explorer.spaces.graph.fields import Nodes
 from explorer.spaces.mesh.network.faced import FacedInference
 from explorer.spaces.points.fields import Arrows, Coordinates, Irreps, Particles, irreps

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from torch import nn
 
-from explorer.network.input.called import of_one, way_of, ways
+from explorer.network.input.call_forms import of_one, way_of, ways
 from explorer.network.input.recognise import Recognised
 from explorer.network.input.ways import Way
 from explorer.spaces.graph.network.attempts import keeps_apart, other_axes, readings

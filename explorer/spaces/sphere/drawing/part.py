@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from explorer.spaces.points.drawing.told import routes_of
+from explorer.spaces.points.drawing.self_reports import routes_of
 from explorer.spaces.sphere.drawing.values import PANELS, ROWS, SpherePart
 from explorer.spaces.sphere.fields import Coefficients
 from explorer.spaces.sphere.harmonics import map_basis

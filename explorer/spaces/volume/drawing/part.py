@@ -10,8 +10,8 @@ from torch import Tensor
 
 from explorer.declare.elements import Chain, Element
 from explorer.declare.types.fields import FieldType, Point, Representation, Scalar
+from explorer.spaces.points.drawing.self_reports import curves_of, routes_of
 from explorer.spaces.points.drawing.spectrum import Spectrum, spectrum
-from explorer.spaces.points.drawing.told import curves_of, routes_of
 from explorer.spaces.points.fields import Irreps, irreps
 from explorer.spaces.volume.drawing.values import VolumePart
 from explorer.spaces.volume.elements.cube_map import CubeMap

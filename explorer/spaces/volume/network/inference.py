@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from explorer.declare.elements import Element
 from explorer.declare.inputs import Inputs
 from explorer.declare.types.fields import INVARIANT, FieldType, Point, Scalar
-from explorer.network.input.typed import declares, is_type
+from explorer.network.input.typed_tensors import declares, is_type
 from explorer.network.space import Inference, Known
 from explorer.spaces.volume.cube import cube_group
 from explorer.spaces.volume.declared import rep_of

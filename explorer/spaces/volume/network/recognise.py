@@ -7,7 +7,7 @@ from typing import Any
 from torch import nn
 
 from explorer.network.input.recognise import Recognised
-from explorer.network.input.typed import is_type
+from explorer.network.input.typed_tensors import is_type
 from explorer.spaces.volume.network.form import Shape, VolumeInput
 from explorer.work.limits import MAX_SIDE
 

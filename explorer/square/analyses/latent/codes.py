@@ -17,7 +17,7 @@ from explorer.declare.examples import Coding, Examples
 from explorer.declare.inputs import Inputs
 from explorer.declare.types.fields import FieldType, Regular
 from explorer.network.tracing.running import evaluating
-from explorer.square.analyses.latent.known import own_examples
+from explorer.square.analyses.latent.example_checks import own_examples
 from explorer.square.preparing.kept import kept
 from explorer.square.preparing.prepare import Prepared
 from explorer.work.progress import Cancelled

@@ -18,7 +18,7 @@ from explorer.app.training.live import Live
 from explorer.app.training.settings import Settings, Steered
 from explorer.declare.card import Card
 from explorer.work.training.course import Course
-from tests.explorer.app.training.test_whole import CARDS
+from tests.explorer.app.training.test_from_command_line import CARDS
 from tests.explorer.parts.small_cards import card
 
 Script = dict[int, list[dict[str, Any]]]

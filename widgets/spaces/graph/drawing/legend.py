@@ -7,7 +7,7 @@ from PySide6.QtGui import QColor, QFontMetricsF, QLinearGradient, QPen, QPolygon
 from PySide6.QtWidgets import QGraphicsEllipseItem, QGraphicsPolygonItem
 
 from widgets.base.look import theme
-from widgets.base.look.shown import terms
+from widgets.base.look.switched_parts import terms
 from widgets.base.text.words import figure
 from widgets.charts.library import pg
 from widgets.charts.scene.board import Pool, words_now

@@ -22,7 +22,7 @@ from widgets.charts.items.heat import Heat, Strip
 from widgets.charts.items.marks import fill, ink
 from widgets.charts.library import pg
 from widgets.charts.plot import Plot
-from widgets.charts.round import FINE, circles, polar
+from widgets.charts.round_plot import FINE, circles, polar
 
 Array = NDArray[Any]
 TOP, SIDE, PAD, LINE = 20, 34, 6, 16  # pixels: column heads, row heads, round a cell, a line of text

@@ -15,7 +15,7 @@ from widgets.charts.inks import mixed
 from widgets.charts.items.header import Header
 from widgets.charts.items.marks import DOT, Marks, fill, ink
 from widgets.charts.library import pg
-from widgets.charts.round import Disc, RoundPlot, circles
+from widgets.charts.round_plot import Disc, RoundPlot, circles
 from widgets.spaces.mesh.charts.patch_geometry import PatchLook, edges_in, faces_near, raster
 
 HIT = 12.0  # pixels from a vertex at which it is meant

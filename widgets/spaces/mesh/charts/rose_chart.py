@@ -16,7 +16,7 @@ from widgets.charts.inks import faded, mixed
 from widgets.charts.items.header import Header
 from widgets.charts.items.marks import DOT, Marks, fill, ink
 from widgets.charts.library import pg
-from widgets.charts.round import Disc, RoundPlot, circles, polar
+from widgets.charts.round_plot import Disc, RoundPlot, circles, polar
 from widgets.spaces.mesh.charts.patch_geometry import Around, Array
 
 ALIKE = 1e-3  # responses that differ by less, of the largest, are alike

@@ -24,7 +24,7 @@ from widgets.spaces.sequence.timeline.items.curves import Cursor, GradientRow, L
 from widgets.spaces.sequence.timeline.items.heat import HeatRow
 from widgets.spaces.sequence.timeline.layout import FOOT, MARGIN, Slot, slots_of
 from widgets.spaces.sequence.timeline.rows import Scene
-from widgets.spaces.sequence.timeline.sight import RowItem, Sight
+from widgets.spaces.sequence.timeline.visible_part import RowItem, Sight
 
 MOVING_S = 0.012  # the time for pictures that are made anew while the hand moves
 RESTING_S = 0.05  # and when it rests

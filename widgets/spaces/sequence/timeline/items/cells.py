@@ -18,7 +18,7 @@ from widgets.spaces.sequence.timeline.axes.scale import TimeScale
 from widgets.spaces.sequence.timeline.items.painting import cell_colours, on
 from widgets.spaces.sequence.timeline.layout import Slot
 from widgets.spaces.sequence.timeline.rows import Scene
-from widgets.spaces.sequence.timeline.sight import Sight
+from widgets.spaces.sequence.timeline.visible_part import Sight
 
 ELIDED = 40.0  # pixels of a step from which a word may be cut short
 SPACE = "␣"  # a blank is a letter too

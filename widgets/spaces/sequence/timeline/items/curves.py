@@ -21,7 +21,7 @@ from widgets.spaces.sequence.timeline.axes.scale import TimeScale
 from widgets.spaces.sequence.timeline.layout import Slot
 from widgets.spaces.sequence.timeline.pyramids.pyramid import bucket_for
 from widgets.spaces.sequence.timeline.rows import Scene
-from widgets.spaces.sequence.timeline.sight import Sight
+from widgets.spaces.sequence.timeline.visible_part import Sight
 
 DECADES = 9.0  # of the gradient below its largest value
 DOTTED = 0.12  # steps in a pixel up to which each value is a dot

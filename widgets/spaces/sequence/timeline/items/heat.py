@@ -17,7 +17,7 @@ from widgets.spaces.sequence.timeline.items.tiles import fitted, levels, reduced
 from widgets.spaces.sequence.timeline.layout import Slot
 from widgets.spaces.sequence.timeline.pyramids.pyramid import AT_ONCE, Pyramid
 from widgets.spaces.sequence.timeline.rows import Row, Scene
-from widgets.spaces.sequence.timeline.sight import Sight
+from widgets.spaces.sequence.timeline.visible_part import Sight
 
 BEYOND, LEFT = 0.5, 0.2  # of the columns in sight: kept on either side, and left there when a picture is made anew
 
