@@ -38,14 +38,17 @@ def radius(kind: int, directions: Floats, sizes: Floats) -> Floats:
             return np.asarray(np.minimum(far, lift / down))
 
 
-def solid(kind: int, rotation: Floats | None = None, sizes: Floats | None = None, degree: int = DEGREE) -> Floats:
+def solid(
+    kind: int, rotation: Floats | None = None, sizes: Floats | None = None, degree: int = DEGREE, finer: int = 4
+) -> Floats:
     """Return the coefficients of a solid less its mean distance, ((degree + 1)²,), turned by R after it was stretched.
 
-    Corners have no band limit: the expansion leaves out what is above `degree`.
+    Corners have no band limit: the expansion leaves out what is above `degree`, and sums over a grid of `finer` times
+    as many rows see some of it: 0.020 of the whole with 4, 0.0042 with 8, 0.0007 with 16.
     """
     from explorer.spaces.sphere.harmonics import on_sphere, sphere_grid
 
-    points, weights = sphere_grid(4 * degree)
+    points, weights = sphere_grid(finer * degree)
     seen = points.numpy() if rotation is None else points.numpy() @ rotation  # R⁻¹ p
     values = radius(kind, seen, np.ones(3) if sizes is None else sizes)
     values = values - (values * weights.numpy()).sum() / weights.numpy().sum()
