@@ -15,6 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from explorer.declare.registry import did_you_mean
+from explorer.declare.telling.counting import number_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +166,8 @@ class Report:
         width = max([len(row.name) for row in self.layers] + [5])
         wide = max([len(row.field) + row.guessed for row in self.layers] + [5])
         lines = [
-            f"{self.model}  under {self.group}: {len(self.elements)} elements, {self.samples} samples, {self.dtype}",
+            f"{self.model}  under {self.group}: {number_of(len(self.elements), 'element')}, "
+            f"{number_of(self.samples, 'sample')}, {self.dtype}",
             f"{'layer':<{width}}  {'field':<{wide}}  {'local':>8}  {'cumul.':>8}  {'attrib.':>8}  {'floor':>8}  "
             f"{'chance':>8}  {'of var.':>8}  verdict",
         ]

@@ -10,6 +10,7 @@ import pytest
 
 from explorer.declare.groups import group
 from explorer.declare.symmetries import Situation, find_symmetry, symmetries
+from explorer.declare.telling.counting import number_of
 from explorer.equivariance.check import common_step
 from explorer.spaces.grid.elements.affine import Affine
 from explorer.spaces.grid.fields import grid
@@ -83,11 +84,11 @@ def delays(steps: int, count: int = 6, seed: int = 0) -> dict[str, TimeMap]:
 @pytest.mark.parametrize("steps", [2, 3, 5, 64, 1000])
 def test_a_delay_is_whole_pads_with_zeros_and_leaves_something_to_compare(steps: int) -> None:
     made = delays(steps, seed=steps)
-    assert "+1 steps" in made and ("+2 steps" in made) == (steps > 2)
+    assert "+1 step" in made and ("+2 steps" in made) == (steps > 2)
     assert 1 <= len(made) <= 6 and (steps < 1000 or len(made) == 6)
     for label, element in made.items():
         assert element.boundary == "zero" and element.moves and not element.backwards and not element.complement
-        assert label == f"+{element.shift:g} steps" and 1 <= element.shift < steps
+        assert label == f"+{number_of(int(element.shift), 'step')}" and 1 <= element.shift < steps
         assert element.shift <= max(2, steps // 2), "half of the steps stay within sight"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from explorer.declare.telling.counting import number_of
 from explorer.spaces.graph.drawing.values import GraphPart
 from explorer.square.drawing.answer import Answer, labels_of, output_layer
 from explorer.square.frame import Square
@@ -41,7 +42,7 @@ def _of_graphs(square: Square, count: int, channels: int) -> Answer:
 def _of_node(part: GraphPart, node: int | None) -> str:
     structure = part.structure
     if node is None or not 0 <= node < structure.nodes:
-        return f"mean over {structure.nodes:,} nodes"
+        return f"mean over {number_of(structure.nodes, 'node')}"
     name = structure.names[node] if node < len(structure.names) else ""
     words = f"{name} ({node})" if name and name != str(node) else f"node {node}"
     gone = node < len(part.order) and int(part.order[node]) < 0

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from explorer.declare.elements import Chain, Element
 from explorer.declare.inputs import Inputs
+from explorer.declare.telling.counting import number_of
 from explorer.declare.types.fields import FieldType, Pairs
 from explorer.spaces.graph.elements.relabelling import GraphMap
 from explorer.spaces.points.drawing.ball import fineness, harmonics
@@ -68,7 +69,7 @@ def answer_on_points(square: Square, place: int | None) -> Answer | None:
     if layer.kind_of_places != "particle":
         return Answer(labels_of(square), "the whole cloud")
     if place is None or not 0 <= place < count:
-        return Answer(labels_of(square), f"mean over {count:,} points")
+        return Answer(labels_of(square), f"mean over {number_of(count, 'point')}")
     name = part.names[place] if place < len(part.names) else ""
     return Answer(labels_of(square), f"{name} ({place})" if name else f"point {place}")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import groupby
 
+from explorer.declare.telling.counting import number_of
 from explorer.spaces.sequence.drawing.values import TimePart
 from explorer.square.drawing.answer import Answer, labels_of, output_layer
 from explorer.square.frame import Square
@@ -21,7 +22,7 @@ def answer_on_sequence(square: Square, step: int | None) -> Answer | None:
         return Answer(labels, f"step {step}" + (f" “{part.names[step]}”" if step < len(part.names) else ""))
     both = (part.written, part.moved_written)
     written = (written_text(both[0], labels), written_text(both[1], labels)) if part.written else None
-    return Answer(labels, f"mean over {part.steps:,} steps", written=written)
+    return Answer(labels, f"mean over {number_of(part.steps, 'step')}", written=written)
 
 
 def written_text(names: Sequence[str], labels: Sequence[str]) -> str:

@@ -146,7 +146,7 @@ def _opened(content: bytes, random: Random) -> bytes | None:
     if content[:2] == b"\x1f\x8b":
         import gzip
 
-        return gzip.compress(changed(gzip.decompress(content), random, inside=False), 1)
+        return gzip.compress(changed(gzip.decompress(content), random, inside=False), 1, mtime=0)
     if content[:4] == b"\x89PNG":
         return _png(content, random)
     if content[:2] != b"PK":
@@ -156,7 +156,8 @@ def _opened(content: bytes, random: Random) -> bytes | None:
         chosen = random.choice(old.namelist())
         for name in old.namelist():
             inside = old.read(name)
-            new.writestr(name, changed(inside, random, inside=False) if name == chosen else inside)
+            inside = changed(inside, random, inside=False) if name == chosen else inside
+            new.writestr(zipfile.ZipInfo(name), inside, zipfile.ZIP_DEFLATED)  # made at no time of day
     return made.getvalue()
 
 

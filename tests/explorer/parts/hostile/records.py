@@ -338,9 +338,9 @@ def _members(chance: Random, data: bytes) -> bytes:
         made, "w", chance.choice((zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2))
     ) as new:
         for one, content in members:
-            new.writestr(
-                zipfile.ZipInfo(one.replace("\0", "") or "x") if chance.random() < 0.3 else one or "x", content
-            )
+            # the time of day would make another file each time
+            member = zipfile.ZipInfo(one.replace("\0", "") or "x")
+            new.writestr(member, content, zipfile.ZIP_STORED if chance.random() < 0.3 else new.compression)
     return made.getvalue()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from explorer.declare.elements import Element
 from explorer.declare.symmetries import Situation, Symmetry
+from explorer.declare.telling.counting import number_of
 from explorer.spaces.sequence.elements.time_map import TimeMap
 
 
@@ -14,7 +15,11 @@ def _shifts(name: str, situation: Situation) -> list[tuple[str, Element]]:
     far = max(1, steps // (2 * apart))
     drawn = [apart * s for s in (1, 2, *map(int, situation.rng.integers(1, far + 1, max(1, situation.count - 2))))]
     boundary = "circular" if name == "circular-shift" else "zero"
-    return [(f"+{s} steps", TimeMap(shift=float(s), boundary=boundary)) for s in dict.fromkeys(drawn) if s < steps]
+    return [
+        (f"+{number_of(s, 'step')}", TimeMap(shift=float(s), boundary=boundary))
+        for s in dict.fromkeys(drawn)
+        if s < steps
+    ]
 
 
 def _backwards(name: str, situation: Situation) -> list[tuple[str, Element]]:
