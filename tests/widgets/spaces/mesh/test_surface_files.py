@@ -171,7 +171,7 @@ def test_nothing_is_filmed_where_nothing_turns(window: MainWindow, monkeypatch: 
     monkeypatch.setattr(window.files, "ask_save", lambda *words: asked.append(words) or "")
     monkeypatch.setattr(window.panes, "active", lambda: None)
     window.menus.actions["export_turntable"].trigger()
-    assert not asked and "Surface view" in window.infobar.text.text()
+    assert not asked and "choose a view in space" in window.infobar.text.text()
 
 
 # Files.
