@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from functools import partial
 from pathlib import Path
+from weakref import WeakSet
 
 from PySide6.QtCore import QObject, QTimer
-from PySide6.QtWidgets import QMenu
+from PySide6.QtWidgets import QMenu, QScrollArea
 
 from explorer.square.frame import Frame
 from explorer.state.lessons.pattern import Sight, holds, views_in
@@ -21,7 +22,7 @@ from widgets.window.lessons.course import Course
 from widgets.window.lessons.panel import LessonPanel
 from widgets.window.lessons.pulse import Pulse
 from widgets.window.lessons.strip import LessonStrip
-from widgets.window.lessons.targets import bring, in_sight, place_of, scroll_to
+from widgets.window.lessons.targets import areas_of, bring, in_sight, place_of, scroll_to
 from widgets.window.room.shell import Shell
 
 RIDDLE = "Which layer is to blame? The lesson has the answer, behind Reveal."
@@ -43,6 +44,8 @@ class Guide(QObject):
         self._start = State()
         self._answered: set[int] = set()
         self._panel_in_sight = False
+        self._meant: Task | None = None  # the step that is pointed at
+        self._followed = WeakSet[QScrollArea]()  # where it may move while it is
         self.wanted: str | None = None  # the view that is to be in front once there is a frame
         # after the turn in which something happened: by then what was opened is laid out
         self._looking = QTimer(self, singleShot=True, interval=0)
@@ -278,8 +281,18 @@ class Guide(QObject):
         if k >= len(self.walk.tasks) or not self._shell.isVisible():
             self.pulse.stop()
         else:
-            scroll_to(self._shell, self.walk.tasks[k])
-            self.pulse.point_at(partial(place_of, self._shell, self.walk.tasks[k]))
+            self._meant = self.walk.tasks[k]
+            for area in areas_of(self._shell, self._meant):
+                if area not in self._followed:
+                    self._followed.add(area)
+                    area.verticalScrollBar().rangeChanged.connect(self._scroll_again)
+            scroll_to(self._shell, self._meant)
+            self.pulse.point_at(partial(place_of, self._shell, self._meant))
+
+    def _scroll_again(self) -> None:
+        """Keep what is pointed at in sight where controls come or go beside it; a person's own scrolling is let be."""
+        if self._meant is not None and self.pulse is not None and not self.pulse.isHidden():
+            scroll_to(self._shell, self._meant)
 
     def apply_theme(self) -> None:
         """Take the colours of the theme."""

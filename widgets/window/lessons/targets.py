@@ -94,6 +94,12 @@ def scroll_to(shell: Shell, task: Task) -> None:
         _scroll(shell.panes.named(name), task)
 
 
+def areas_of(shell: Shell, task: Task) -> list[QScrollArea]:
+    """Return what scrolls in the view that a step means."""
+    view = shell.panes.named(view_of(task) or _front(shell))
+    return [] if view is None else view.findChildren(QScrollArea)
+
+
 def _scroll(view: QWidget | None, task: Task) -> None:
     for wanted in controls_of(task) if view is not None else ():
         assert view is not None

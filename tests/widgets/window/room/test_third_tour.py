@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QPoint, QSettings, Qt
 from PySide6.QtGui import QColor
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QScrollArea, QWidget
 from pytestqt.qtbot import QtBot
 
 import main
@@ -180,6 +180,13 @@ def test_a_control_that_a_lesson_points_at_is_wholly_in_sight(qtbot: QtBot, open
         return bool(rows) and rows[0].visibleRegion().boundingRect().height() == rows[0].height()
 
     qtbot.waitUntil(pointed, timeout=60_000)
+    # what is laid out late beside it does not take it away again
+    row = next(c for c in inspector.findChildren(ParamControl) if c.param.name == "together" and c.isVisible())
+    (area,) = (a for a in inspector.findChildren(QScrollArea) if a.isAncestorOf(row))
+    filling = QWidget()
+    filling.setFixedHeight(2 * area.height())
+    area.widget().layout().insertWidget(0, filling)
+    qtbot.waitUntil(lambda: filling.isVisible() and pointed(), timeout=3_000)
 
 
 def test_no_transforms_are_offered_before_it_is_known_what_acts(qtbot: QtBot, tmp_path: Path) -> None:
