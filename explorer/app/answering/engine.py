@@ -23,7 +23,7 @@ from explorer.declare.card import Card, ModelInfo
 from explorer.declare.elements import Step, chain_element, parse_chain, transforms
 from explorer.declare.inputs import Inputs
 from explorer.declare.samples import Sample
-from explorer.declare.space import kinds
+from explorer.declare.space import kinds, same_space
 from explorer.declare.states.model_name import PARTLY, WEIGHTS_MARK, split_name
 from explorer.declare.telling.asking import Declared
 from explorer.network.changing.precision import copied
@@ -355,7 +355,9 @@ class LocalEngine:
         load_model(card)
         if state is None:
             return {"model": name}
-        fits = all(card.domain in transforms()[step.name].domains for step in state.steps)
+        # what renumbers nodes renumbers points as well, and would say little of a network in space
+        alike = state.model not in self.cards or same_space(self.cards[state.model].domain, card.domain)
+        fits = alike and all(card.domain in transforms()[step.name].domains for step in state.steps)
         moved = fits and not chain_element(state.steps).identity
         return {"model": name, "steps": state.steps if moved else parse_chain(kinds()[card.domain].showcase)}
 

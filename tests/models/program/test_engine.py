@@ -21,6 +21,7 @@ from explorer.app.command.audit import audit
 from explorer.declare.card import Card
 from explorer.declare.elements import parse_chain
 from explorer.declare.registry import scan
+from explorer.declare.space import kinds
 from explorer.network.opening.refusals import ModelError
 from explorer.network.tracing.layers import LayerError
 from explorer.spaces.grid.sample import image_sample
@@ -246,6 +247,13 @@ def test_a_persons_own_network_says_which_layer(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="add --trust") as refused:
         LocalEngine(CARDS).answer(state(f"{path}:net"), never)
     assert refused.value.where == str(path)
+
+
+def test_an_element_is_kept_on_data_of_the_same_kind_alone(engine: LocalEngine) -> None:
+    """A renumbering of nodes acts on points too, and shows nothing of a network whose law is one of motions."""
+    renumbered = replace(State(), model="gcn", sample="karate", steps=parse_chain("permute:3"))
+    assert engine.open_model("gat", renumbered)["steps"] == renumbered.steps
+    assert engine.open_model("egnn", renumbered)["steps"] == parse_chain(kinds()["points"].showcase)
 
 
 def test_what_cannot_be_is_one_sentence(engine: LocalEngine) -> None:
