@@ -40,14 +40,14 @@ def table_encoding(path: Path) -> str:
     """
     if (kind := encoding_in(path)) != PLAIN:
         return kind
-    decoder = codecs.getincrementaldecoder("utf-8")()
+    decoder, plain = codecs.getincrementaldecoder("utf-8")(), True  # plain: only ASCII so far
     try:
         with path.open("rb") as file:
             while block := file.read(_BLOCK):
-                decoder.decode(block)
+                plain &= decoder.decode(block).isascii()
         decoder.decode(b"", final=True)
     except UnicodeDecodeError as error:
-        return OLD if error.object[: error.start].isascii() else PLAIN
+        return OLD if plain and error.object[: error.start].isascii() else PLAIN
     return PLAIN
 
 

@@ -12,8 +12,10 @@ from pathlib import Path
 
 import pytest
 
+import models
 from explorer.data.finding import samples
 from explorer.declare.elements import Step, transforms
+from explorer.declare.registry import scan
 from explorer.state.session import Session, load_session
 from explorer.state.state import State
 
@@ -88,7 +90,7 @@ def test_panels_in_a_lesson_exist(name: str) -> None:
     """Names in italics with a capital are titles of panels, of tabs in them, of transforms, of samples or of models."""
     views = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "widgets").rglob("views/**/*.py"))
     cards = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "models").rglob("*.py"))
-    known = {one.title for table in (transforms(), samples()) for one in table.values()}
+    known = {one.title for table in (transforms(), samples(), scan(models, "CARD")) for one in table.values()}
     for words in re.findall(r"(?<!\*)\*([^*\n]+)\*(?!\*)", lesson(name).written):
         if not words[0].isupper() or "et al." in words or "“" in words:
             continue  # a layer or a choice, or the reference

@@ -46,6 +46,7 @@ class Back(Steers):
 
 
 @pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] * (n in LONG)) for n in sorted(CARDS)])
+@pytest.mark.timeout(400)
 def test_a_training_that_is_taken_back_is_the_same_to_the_bit(name: str) -> None:
     if name in BY_FORMULA:
         pytest.skip("it has no steps")

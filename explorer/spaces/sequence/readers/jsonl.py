@@ -5,13 +5,13 @@ Series: {"x": [[1, 2], [3, 4]], "time": [0, 1]}, or lists by name {"a": [1, 3], 
 from line to line. "time" (or "t"), "label" and "batch" are what they are in a table.
 
 Steps that hold words, dates, truth or objects, as logs do, are read as the table that they would be in a CSV file: what
-is nested, {"acc": {"x": 1}}, is its column "acc.x", words are no channels, and a person may choose; line 2 of that
-table is the first object.
+is nested, {"acc": {"x": 1}}, is its column "acc.x", words are no channels, and a person may choose.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -191,8 +191,8 @@ def _flat(row: Row, before: str = "") -> Iterator[tuple[str, Any]]:
             yield before + key, value
 
 
-def _table(rows: list[tuple[int, Row]]) -> list[str] | None:
-    """Return the lines of the table that steps with more than numbers are; None where there are numbers alone."""
+def _table(rows: list[tuple[int, Row]]) -> tuple[list[str], list[str]] | None:
+    """Return the names and lines of the table that steps with more than numbers are; None of numbers alone."""
     if all(value is None or (isinstance(value, int | float) and not isinstance(value, bool))
            for _, row in rows for value in row.values()):  # fmt: skip
         return None
@@ -201,7 +201,19 @@ def _table(rows: list[tuple[int, Row]]) -> list[str] | None:
     if (cells := len(rows) * len(keys)) > max(FREE, _EMPTIEST * sum(map(len, flat))):
         what = f"the {len(keys)} names in its {len(rows)} lines would be {cells} numbers"
         raise Broken(f"{what}, and nearly all of them are missing", "use the same names in each line")
-    return lines_of(keys, [[row.get(key) for key in keys] for row in flat])
+    return keys, lines_of(keys, [[row.get(key) for key in keys] for row in flat])
+
+
+def _in_file(what: str, rows: list[tuple[int, Row]], keys: list[str]) -> str:
+    """Return a clause about a place in the table as one about its place in the file."""
+
+    def place(found: re.Match[str]) -> str:
+        line, column = int(found[1]) - 2, int(found[2] or 0) - 1  # the heading is line 1
+        if not 0 <= line < len(rows):
+            return found[0]
+        return f"line {rows[line][0]}" + (f", {keys[column]!r:.40}" if 0 <= column < len(keys) else "")
+
+    return re.sub(r"\bline (\d+)(?:, column (\d+))?", place, what)
 
 
 def _whole(rows: list[tuple[int, Row]]) -> bool:
@@ -211,8 +223,8 @@ def _whole(rows: list[tuple[int, Row]]) -> bool:
 
 def _choices(path: Path, asked: Mapping[str, str]) -> tuple[Choice, ...]:
     rows = _rows(decoded(path).split("\n"))
-    lines = None if _whole(rows) else _table(rows)
-    return () if lines is None else tuple(c for c in choices_of_lines(lines, asked) if c.name != "header")
+    table = None if _whole(rows) else _table(rows)
+    return () if table is None else tuple(c for c in choices_of_lines(table[1], asked) if c.name != "header")
 
 
 def _read(path: Path) -> Sample:
@@ -223,8 +235,11 @@ def _read_as(path: Path, asked: Mapping[str, str]) -> Sample:
     with refusing(path, "JSON Lines"):
         rows = _rows(decoded(path).split("\n"))
         whole = _whole(rows)
-        if not whole and (lines := _table(rows)) is not None:
-            return of_lines(path, lines, asked, [])
+        if not whole and (table := _table(rows)) is not None:
+            try:
+                return of_lines(path, table[1], asked, [])
+            except Broken as error:
+                raise Broken(_in_file(str(error), rows, table[0]), error.do) from None
         series, where = _of_series(rows) if whole else _of_steps(rows)
         if series.batch is not None and not whole:
             starts = np.concatenate([[True], np.diff(series.batch) != 0])

@@ -320,7 +320,7 @@ def refused_files() -> Mapping[str, tuple[Refused, ...]]:
         ),
         "text": (
             ("a.text", b"a\0b", "control character"),
-            ("a.text", b"a\xff", "UTF-8"),
+            ("a.text", "é ".encode() + b"\xff", "UTF-8"),
             ("a.text", b"\n", "nothing but"),
         ),
         "series-array": (

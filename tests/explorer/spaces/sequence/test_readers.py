@@ -192,7 +192,7 @@ def test_one_step_is_told(tmp_path: Path) -> None:
         ("a.fq", "@a\nACGT\nIIII\n+\n", "line 3 does not begin with '+'"),
         ("a.jsonl", '{"a": 1}\n{"a": }\n', "line 2, column 7 is no JSON"),
         ("a.jsonl", '{"a": 1}\n[1]\n', "line 2 holds a list"),
-        ("a.jsonl", '{"a": 1}\n{"a": "x"}\n', "line 2 has a text at 'a'"),
+        ("a.jsonl", '{"a": 1}\n{"a": "x"}\n', "line 2, 'a' has 'x' where a number must stand"),
         ("a.jsonl", '{"a": [1, 2], "b": [1]}\n', "line 1 has lists of 1 and of 2 numbers"),
         ("a.jsonl", '{"x": [[1, 2], [3]]}\n', "line 1 has rows of 1 and of 2 numbers at 'x'"),
         ("a.jsonl", '{"x": [1]}\n{"y": [1]}\n', "line 2 has other channels"),
