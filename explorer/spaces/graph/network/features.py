@@ -168,10 +168,7 @@ def fit_graph(sample: Sample, wanted: GraphInput) -> Sample:
         notes += [note] if note else []
     elif wanted.columns or not own.shape[1] or (wanted.channels is not None and own.shape[1] != wanted.channels):
         channels = ()
-        apart = sample.domain == "set" and wanted.features == "seeds" and own.shape[1] and not wanted.columns
-        # no edge tells the elements of a set apart, which the features of graphs are made of
-        values = _own_columns(own, wanted.channels, notes) if apart else _features(sample, wanted, notes)
-        made["x"] = Signal(values, NODE_INPUT)
+        made["x"] = Signal(_features(sample, wanted, notes), NODE_INPUT)
     elif sample.x.field != NODE_INPUT:
         made["x"] = Signal(np.ascontiguousarray(own, np.float32), NODE_INPUT)
     if "edge_weight" not in made and "edge_weight" in wanted.signals:
@@ -202,15 +199,6 @@ def fit_graph(sample: Sample, wanted: GraphInput) -> Sample:
     if unknown:
         raise ValueError(f"{sample.name!r} has no {unknown[0]!r}, and this network asks for it")
     return replace(sample, signals=MappingProxyType(made), channels=channels, notes=sample.notes + tuple(notes))
-
-
-def _own_columns(own: NDArray[np.generic], channels: int | None, notes: list[str]) -> Floats:
-    """Return the attributes of a set's elements in the width that is asked for."""
-    assert channels is not None  # or they would fit
-    have = own.shape[1]
-    columns = f"{have} column{'s' * (have > 1)} of x"
-    notes.append(f"{columns} filled with zeros to {channels}" if have < channels else f"{columns} cut to {channels}")
-    return _width(np.asarray(own, np.float32), channels)
 
 
 def _second_set(x: NDArray[np.generic], channels: int | None) -> Floats:
