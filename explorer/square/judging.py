@@ -154,15 +154,13 @@ class _Row:
     seen: bool
 
 
-def judged(
-    p: Prepared, square: Square, measures: Mapping[str, Measure], group: str, element: Element | None = None
-) -> Square:
+def judged(p: Prepared, square: Square, measures: Mapping[str, Measure], element: Element) -> Square:
     """Return the square with these measures, the verdict on the network, the layers that make the fault, and hints.
 
     As in an audit, a layer is not guilty by a guess of its field alone while the output obeys its law.
 
     Args:
-        element: that was measured; with it an output that rounding may have acquitted is asked in double precision.
+        element: that was measured; an output that rounding may have acquitted is asked in double precision.
     """
     found = rows(p, measures)
     guilty = guilt.guilty_layers(p.trace, found)
@@ -170,7 +168,7 @@ def judged(
     ends = [measures.get(name) for name in p.trace.outputs]
     verdict = "broken"
     seen = any(end is not None and (end.seen or end.verdict == "broken") for end in ends)
-    if not seen and guilty and element is not None and None not in ends and guesses.issuperset(guilty):
+    if not seen and guilty and None not in ends and guesses.issuperset(guilty):
         seen = _seen_in_double(p, element)
     if not seen and guesses.issuperset(guilty):
         guilty = []
@@ -183,7 +181,7 @@ def judged(
             verdict = "holds" if any(end is not None and end.exact for end in ends) else "no law"
     if p.trouble.verdict == "undefined" or (p.trouble and verdict in ("holds", "")):
         verdict = p.trouble.verdict
-    told = causes(p, guilty, group)
+    told = causes(p, guilty, element.group)
     if p.trouble and not p.trouble.layer and verdict == "broken":
         told = (p.trouble.sentence, *told)
     return replace(square, measures=measures, verdict=verdict, guilty=tuple(guilty), hints=told)

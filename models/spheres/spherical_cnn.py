@@ -187,11 +187,6 @@ class DenseOnSphere(nn.Module):
         return self.head(self.relu2(self.dense2(self.relu1(self.dense1(self.flat(x))))))
 
 
-def build_dense() -> nn.Module:
-    """Build the dense network."""
-    return DenseOnSphere()
-
-
 REFERENCE = (
     'Cohen, Geiger, Köhler, Welling, "Spherical CNNs", 2018, section 4; '
     'Bronstein, Bruna, Cohen, Veličković, "Geometric Deep Learning", 2021, section 5.2'
@@ -267,9 +262,9 @@ CARD = (
             "It has seen upright solids alone, and coefficients that are mixed are others to it. Read *Output* as you "
             "turn the solid."
         ),
-        build=build_dense,
+        build=DenseOnSphere,
         weights="sphere-solids-dense.safetensors",
-        train=partial(train, build_dense),
+        train=partial(train, DenseOnSphere),
         notes=measured(DENSE),
         source=(DenseOnSphere,),
     ),

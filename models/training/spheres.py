@@ -7,19 +7,17 @@ learns.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
 from explorer.spaces.sphere.samples.solids import NAMES, solid
-from explorer.work.training.course import Course
-from explorer.work.training.losses import CLASSES
-from models.layers.seeded import round_to_half, seeded
-from models.training.learning import Progress, learning, one_cycle
+from models.training.learning import Progress, learning
+from models.training.upright import Recipe, learned, shares_of
 
-STEPS, BATCH, RATE, DECAY = 600, 32, 1e-2, 1e-4
-STEPS_AN_EPOCH = 50
+RECIPE = Recipe(steps=600, batch=32, rate=1e-2, decay=1e-4)
 KNOWN = 640  # solids that are learned
 JUDGED = 400  # solids
 NOISE, SIZES = 0.02, (0.85, 1.15)
@@ -44,34 +42,14 @@ def train(
     build: Callable[[], nn.Module], epochs: int | None = None, seed: int = 0, progress: Progress | None = None
 ) -> tuple[nn.Module, dict[str, float]]:
     """Build a network, train it on upright solids, and return it with its shares of right answers."""
-    epochs = STEPS // STEPS_AN_EPOCH if epochs is None else epochs
     with learning():
-        x, kinds = solids(KNOWN, 1)
-        network = seeded(build, seed)
-        generator = torch.Generator().manual_seed(seed)
-        optimizer = torch.optim.AdamW(network.parameters(), lr=RATE, weight_decay=DECAY)
-        network.train()
-        course = Course(
-            network, optimizer, one_cycle(0.2), generator, epochs=epochs, steps=STEPS_AN_EPOCH, losses=CLASSES,
-            progress=progress,
-        )  # fmt: skip
-        for _ in course:
-            chosen = torch.randint(KNOWN, (BATCH,), generator=generator)
-            course.learn(course.loss(network(x[chosen]), kinds[chosen]))
-        network.eval()
-        round_to_half(network)
+        network = learned(build, solids(KNOWN, 1), RECIPE, epochs, seed, progress)
         return network, shares(network)
 
 
 def shares(network: nn.Module, count: int = JUDGED) -> dict[str, float]:
     """Return the share of solids that are named right: upright, and turned by any rotation."""
-    found = {}
-    for k, turns in enumerate(TURNS):
-        x, kinds = solids(count, 100 + k, turned=bool(k))
-        with torch.no_grad():
-            right = torch.cat([network(part).argmax(1) for part in x.split(100)]) == kinds
-        found[turns] = float(right.double().mean())
-    return found
+    return shares_of(network, {turns: partial(solids, turned=bool(k)) for k, turns in enumerate(TURNS)}, count, 100)
 
 
 def measured(found: tuple[float, float]) -> tuple[str, ...]:

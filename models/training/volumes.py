@@ -7,6 +7,7 @@ is turned while a network learns.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import torch
@@ -15,13 +16,10 @@ from torch import Tensor, nn
 
 from explorer.spaces.volume.cube import cube_group
 from explorer.spaces.volume.samples.tetris import NAMES, SIDE, tetris
-from explorer.work.training.course import Course
-from explorer.work.training.losses import CLASSES
-from models.layers.seeded import round_to_half, seeded
-from models.training.learning import Progress, learning, one_cycle
+from models.training.learning import Progress, learning
+from models.training.upright import Recipe, learned, shares_of
 
-STEPS, BATCH, RATE, DECAY = 400, 16, 3e-3, 1e-3
-STEPS_AN_EPOCH = 50
+RECIPE = Recipe(steps=400, batch=16, rate=3e-3, decay=1e-3)
 KNOWN = 640  # volumes that are learned
 JUDGED = 240  # volumes
 NOISE, SHIFT, SIZES = 0.1, 0.08, (0.9, 1.1)
@@ -52,34 +50,14 @@ def train(
     build: Callable[[], nn.Module], epochs: int | None = None, seed: int = 0, progress: Progress | None = None
 ) -> tuple[nn.Module, dict[str, float]]:
     """Build a network, train it on upright bodies, and return it with its shares of right answers."""
-    epochs = STEPS // STEPS_AN_EPOCH if epochs is None else epochs
     with learning():
-        x, kinds = volumes(KNOWN, 1)
-        network = seeded(build, seed)
-        generator = torch.Generator().manual_seed(seed)
-        optimizer = torch.optim.AdamW(network.parameters(), lr=RATE, weight_decay=DECAY)
-        network.train()
-        course = Course(
-            network, optimizer, one_cycle(0.2), generator, epochs=epochs, steps=STEPS_AN_EPOCH, losses=CLASSES,
-            progress=progress,
-        )  # fmt: skip
-        for _ in course:
-            chosen = torch.randint(KNOWN, (BATCH,), generator=generator)
-            course.learn(course.loss(network(x[chosen]), kinds[chosen]))
-        network.eval()
-        round_to_half(network)
+        network = learned(build, volumes(KNOWN, 1), RECIPE, epochs, seed, progress)
         return network, shares(network)
 
 
 def shares(network: nn.Module, count: int = JUDGED) -> dict[str, float]:
     """Return the share of bodies that are named right: upright, turned by the cube, turned by any angle."""
-    found = {}
-    for k, turns in enumerate(TURNS):
-        x, kinds = volumes(count, 100 + k, turns)
-        with torch.no_grad():
-            right = torch.cat([network(part).argmax(1) for part in x.split(60)]) == kinds
-        found[turns] = float(right.double().mean())
-    return found
+    return shares_of(network, {turns: partial(volumes, turns=turns) for turns in TURNS}, count, 60)
 
 
 def measured(found: tuple[float, float, float]) -> tuple[str, ...]:

@@ -299,7 +299,7 @@ class LocalEngine:
         for k, (p, values) in enumerate(self._answers[1]):
             here, element = squares[k], chain_element(frame.state.steps).on(p.inputs)
             for measures in refine(p, frame.state, values, here.measures):
-                squares[k] = self._with_before(frame.state, judged(p, here, measures, element.group, element))
+                squares[k] = self._with_before(frame.state, judged(p, here, measures, element))
                 yield replace(frame, squares=tuple(squares))
             if p.base is not None:
                 squares[k] = replace(squares[k], changes=changes(p, p.inputs.moved(element), values))

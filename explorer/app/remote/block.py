@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from explorer.work.processes.wire import write_parts
+
 LEAST = 2**20  # bytes of a block
 LARGE = 2**26  # bytes; a block larger than this is given back when it is no longer needed
 NO_SHRINKING = 0x2  # F_SEAL_SHRINK of fcntl.h
@@ -52,10 +54,7 @@ class Block:
             for at, raw in parts:
                 view[at : at + raw.nbytes] = raw
             return self._held
-        for at, raw in parts:
-            while raw:
-                done = os.pwrite(self._number, raw, at)
-                raw, at = raw[done:], at + done
+        write_parts(self._number, parts)
         return self._held
 
     def read(self, size: int, length: int) -> np.ndarray[Any, Any]:

@@ -21,6 +21,7 @@ from torch.optim.optimizer import register_optimizer_step_post_hook, register_op
 
 from explorer.app.thread.failures import out_of_memory
 from explorer.declare.card import Card
+from explorer.declare.telling.counting import number_of
 from explorer.work.training.course import Course, driven_by, first_strange
 
 Trained = tuple[nn.Module, Mapping[str, float]]
@@ -231,7 +232,7 @@ class Drive:
     def _trouble(self, sound: int) -> Diverged | None:
         """Return what is wrong with the loss of the step after `sound` ones."""
         loss = self._latest
-        stopped = f"after {sound:,} step{'s' * (sound != 1)}, so the training has stopped"
+        stopped = f"after {number_of(sound, 'step')}, so the training has stopped"
         if math.isfinite(loss):
             if math.isnan(self._first):
                 self._first = abs(loss)

@@ -12,7 +12,7 @@ import sys
 from multiprocessing.connection import Connection
 from typing import Any
 
-from explorer.work.processes.wire import ALIGNED, Reader, Refused, Writer
+from explorer.work.processes.wire import Reader, Refused, Writer, aligned, write_parts
 
 _PASSES = sys.platform != "win32" and hasattr(os, "memfd_create")  # whether memory without a name can be handed over
 _SEALS = 0x2 | 0x4 | 0x8  # of fcntl.h: it becomes neither shorter nor longer, and nobody writes to it
@@ -29,8 +29,7 @@ def send(connection: Connection[Any, Any], value: object) -> None:
 
         number = os.memfd_create("equiscope-data", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
         try:
-            for at, raw in writer.parts:
-                _write(number, raw, at)
+            write_parts(number, writer.parts)
             os.ftruncate(number, writer.size)
             connection.send_bytes(b"1" + text)
             send_handle(connection, number, 0)
@@ -38,7 +37,7 @@ def send(connection: Connection[Any, Any], value: object) -> None:
             os.close(number)
     else:
         connection.send_bytes(b"2" + text)
-        connection.send_bytes(b"".join(raw.tobytes().ljust(_aligned(raw.nbytes), b"\0") for _, raw in writer.parts))
+        connection.send_bytes(b"".join(raw.tobytes().ljust(aligned(raw.nbytes), b"\0") for _, raw in writer.parts))
 
 
 def receive(connection: Connection[Any, Any]) -> Any:
@@ -63,10 +62,6 @@ def receive(connection: Connection[Any, Any]) -> Any:
     return Reader(memory).value(message[1:])
 
 
-def _aligned(size: int) -> int:
-    return -(-size // ALIGNED) * ALIGNED
-
-
 def _mapped(number: int) -> mmap.mmap:
     """Return the memory of a descriptor, which nobody can cut off from now on: reading it would end this process."""
     import fcntl
@@ -76,9 +71,3 @@ def _mapped(number: int) -> mmap.mmap:
         return mmap.mmap(number, 0, access=mmap.ACCESS_READ)
     except (OSError, ValueError) as error:
         raise Refused(type(error).__name__) from None
-
-
-def _write(number: int, data: memoryview, at: int) -> None:
-    while data:
-        done = os.pwrite(number, data, at)
-        data, at = data[done:], at + done

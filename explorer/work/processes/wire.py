@@ -12,9 +12,10 @@ import base64
 import enum
 import json
 import math
+import os
 import re
 import sys
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from dataclasses import fields, is_dataclass
 from importlib import import_module
 from types import MappingProxyType
@@ -45,6 +46,19 @@ class Refused(Exception):
 
 class Unwritable(TypeError):
     """Raised where a value is none of those that can be sent."""
+
+
+def aligned(size: int) -> int:
+    """Return so many bytes, filled up so that what follows is aligned."""
+    return -(-size // ALIGNED) * ALIGNED
+
+
+def write_parts(number: int, parts: Iterable[tuple[int, memoryview]]) -> None:
+    """Write to a file descriptor parts, each with where it begins."""
+    for at, raw in parts:
+        while raw:
+            done = os.pwrite(number, raw, at)
+            raw, at = raw[done:], at + done
 
 
 class Writer:
@@ -129,7 +143,7 @@ class Writer:
     def _apart(self, raw: memoryview) -> int:
         at = self.size
         self.parts.append((at, raw))
-        self.size += -(-raw.nbytes // ALIGNED) * ALIGNED
+        self.size += aligned(raw.nbytes)
         return at
 
 

@@ -51,7 +51,7 @@ def complete(p: Prepared, state: State) -> Square:
     """Return the square with every layer measured."""
     found, answers = square(p, state)
     for measures in refine(p, state, answers, found.measures):
-        found = judged(p, found, measures, chain_element(state.steps).group)
+        found = judged(p, found, measures, chain_element(state.steps).on(p.inputs))
     return found
 
 

@@ -66,7 +66,7 @@ def complete(model: nn.Module, steps: str, dtype: str = "float64") -> Square:
     found, answers = square(p, state)
     for measures in refine(p, state, answers, found.measures):
         element = chain_element(state.steps).on(p.inputs)
-        found = judged(p, found, measures, element.group, element)
+        found = judged(p, found, measures, element)
     return found
 
 

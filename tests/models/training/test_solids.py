@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from safetensors.torch import load_file
 from scipy.spatial.transform import Rotation
 
 import models
@@ -13,7 +12,7 @@ from explorer.declare.registry import scan
 from explorer.spaces.sphere.harmonics import wigner
 from explorer.spaces.sphere.samples.solids import DEGREE, NAMES, radius, solid
 from models.training.spheres import shares, train
-from tests.models.cards.test_cards import WEIGHTS
+from tests.models.training.as_stated import shares_as_stated
 
 
 @pytest.mark.parametrize("kind", range(len(NAMES)))
@@ -44,12 +43,7 @@ def test_a_turned_solid_has_the_coefficients_turned() -> None:
 @pytest.mark.parametrize("name", ["sphere-solids", "sphere-solids-dense"])
 @pytest.mark.slow
 def test_shipped_networks_name_as_many_as_their_cards_say(name: str) -> None:
-    card = scan(models, "CARD")[name]
-    network = card.build().eval()
-    network.load_state_dict(load_file(WEIGHTS / f"{name}.safetensors"))
-    found = shares(network)
-    for share in found.values():
-        assert f"{100 * share:.1f} %" in card.notes[0], found
+    found = shares_as_stated(name, shares)
     turned = found["turned by any rotation"]
     assert found["upright"] > 0.95 and (turned > 0.95 if name == "sphere-solids" else turned < 0.5)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from safetensors.torch import load_file
 
 import models
 from explorer.declare.registry import scan
@@ -13,7 +12,7 @@ from explorer.spaces.volume.cube import cube_group
 from explorer.spaces.volume.samples.tetris import BODIES, NAMES, tetris
 from models.training.volumes import shares, train, volumes
 from models.volumes.tetris_cnn import build_plain
-from tests.models.cards.test_cards import WEIGHTS
+from tests.models.training.as_stated import shares_as_stated
 
 
 def test_the_eight_bodies_differ_up_to_rotations() -> None:
@@ -44,12 +43,7 @@ def test_a_turned_body_is_the_body_turned() -> None:
 @pytest.mark.parametrize("name", ["tetris-o", "tetris-plain"])
 @pytest.mark.slow
 def test_shipped_networks_name_as_many_as_their_cards_say(name: str) -> None:
-    card = scan(models, "CARD")[name]
-    network = card.build().eval()
-    network.load_state_dict(load_file(WEIGHTS / f"{name}.safetensors"))
-    found = shares(network)
-    for share in found.values():
-        assert f"{100 * share:.1f} %" in card.notes[0], found
+    found = shares_as_stated(name, shares)
     turned = found["turned by the cube"]
     assert found["upright"] > 0.9 and (turned > 0.9 if name == "tetris-o" else turned < 0.5)
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -104,15 +104,18 @@ def _role(key: str, keys: Row) -> str:
     return "label" if low in LABELS else "batch" if low == "batch" else ""
 
 
+def _require_filled(rows: Sequence[Row], names: int) -> None:
+    if (cells := len(rows) * names) > max(FREE, _EMPTIEST * sum(map(len, rows))):
+        what = f"the {names} names in its {len(rows)} lines would be {cells} numbers"
+        raise Broken(f"{what}, and nearly all of them are missing", "use the same names in each line")
+
+
 def _of_steps(rows: list[tuple[int, Row]]) -> tuple[Series, str]:
     keys: Row = {key: None for _, row in rows for key in row}
     roles = {key: _role(key, keys) for key in keys}
     channels = tuple(key for key in keys if not roles[key])
     require_steps(len(rows), len(channels))
-    given = sum(map(len, (row for _, row in rows)))
-    if (cells := len(rows) * len(keys)) > max(FREE, _EMPTIEST * given):
-        what = f"the {len(keys)} names in its {len(rows)} lines would be {cells} numbers"
-        raise Broken(f"{what}, and nearly all of them are missing", "use the same names in each line")
+    _require_filled([row for _, row in rows], len(keys))
     table = np.full((len(rows), len(keys)), np.nan)
     at = {key: k for k, key in enumerate(keys)}
     for step, (n, row) in enumerate(rows):
@@ -198,9 +201,7 @@ def _table(rows: list[tuple[int, Row]]) -> tuple[list[str], list[str]] | None:
         return None
     flat = [dict(_flat(row)) for _, row in rows]
     keys = list(dict.fromkeys(key for row in flat for key in row))
-    if (cells := len(rows) * len(keys)) > max(FREE, _EMPTIEST * sum(map(len, flat))):
-        what = f"the {len(keys)} names in its {len(rows)} lines would be {cells} numbers"
-        raise Broken(f"{what}, and nearly all of them are missing", "use the same names in each line")
+    _require_filled(flat, len(keys))
     return keys, lines_of(keys, [[row.get(key) for key in keys] for row in flat])
 
 

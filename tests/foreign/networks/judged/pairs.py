@@ -2,40 +2,24 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from torch import nn
 
 from tests.foreign.case import BROKEN, Case, Given
+from tests.foreign.their_files import their_file
 
 THEIRS = Path(__file__).parent / "theirs"
 CASES = ()  # this file makes them, and has none
 
 
-@cache
-def _file(name: str) -> Any:
-    """Return one of the files, run beside the others of its folder, as the command line runs it."""
-    spec = importlib.util.spec_from_file_location(f"judged_{name}", THEIRS / f"{name}.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # where dataclasses and compilers look
-    sys.path.insert(0, str(THEIRS))
-    try:
-        spec.loader.exec_module(module)
-    finally:
-        sys.path.remove(str(THEIRS))
-    return module
-
-
 def built(file: str, name: str, fault: int) -> nn.Module:
     """Return a network of a file with a fault in one of its places; 0 is none."""
-    made: nn.Module = getattr(_file(file), name)(fault=fault)
+    made: nn.Module = getattr(their_file(THEIRS / f"{file}.py"), name)(fault=fault)
     return made
 
 

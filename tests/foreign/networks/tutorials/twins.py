@@ -2,29 +2,17 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from collections.abc import Callable, Mapping
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 from torch import nn
 
 from tests.foreign.case import BROKEN, Case, Given
+from tests.foreign.their_files import their_file
 
 THEIRS = Path(__file__).parent / "theirs"
 CASES = ()  # this file makes them, and has none
-
-
-@cache
-def _file(name: str) -> Any:
-    spec = importlib.util.spec_from_file_location(f"tutorials_{name}", THEIRS / f"{name}.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # where dataclasses look
-    spec.loader.exec_module(module)
-    return module
 
 
 def twins(
@@ -41,7 +29,7 @@ def twins(
 
     def case(name: str, **own: Any) -> Case:
         def make() -> nn.Module:
-            made: nn.Module = getattr(_file(file), name)()
+            made: nn.Module = getattr(their_file(THEIRS / f"{file}.py"), name)()
             return made
 
         door = f"{THEIRS / file}.py:{name}"
