@@ -10,11 +10,12 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 
 from explorer.app.remote.life.deaths import place
 from explorer.app.remote.note import Note
-from explorer.work.processes.ending import processor_seconds
+from explorer.work.processes.ending import halted, processor_seconds
 from explorer.work.processes.starting import Started
 
 TICK = 0.05  # seconds between two looks at who waits, and at the memory that it takes
@@ -33,15 +34,32 @@ MOST_PRINTED = 65_536  # bytes of what it prints while it answers one request; t
 
 def here(started: Started, note: Note, names: Iterable[str]) -> str:
     """Return where a process is now, that runs these networks: " in layer conv1 (net.py, line 12)"."""
-    before = len(started.last_words())
+    before, layer = len(started.last_words()), note.place
     if hasattr(signal, "SIGUSR1") and (process := started.working):
-        with contextlib.suppress(OSError):
-            os.kill(process, signal.SIGUSR1)
-        for _ in range(round(LAST_WORDS / 0.01)):
-            if len(started.last_words()) > before:
-                break
-            time.sleep(0.01)
-    return place(note.place, started.last_words()[before:], names)
+        with contextlib.suppress(OSError), _standing(process):
+            layer = note.place
+            os.kill(process, signal.SIGUSR1)  # answered before anything else once it goes on
+        _until(lambda: len(started.last_words()) > before)
+    return place(layer, started.last_words()[before:], names)
+
+
+@contextmanager
+def _standing(process: int) -> Iterator[None]:
+    """Let a process stand still, so that the layer and the line that are read are those of one moment."""
+    os.kill(process, signal.SIGSTOP)
+    try:
+        if sys.platform == "linux":  # elsewhere it cannot be seen
+            _until(lambda: halted(process))
+        yield
+    finally:
+        os.kill(process, signal.SIGCONT)
+
+
+def _until(seen: Callable[[], bool]) -> None:
+    """Wait until something is seen, for as long as last words may take."""
+    until = time.monotonic() + LAST_WORDS
+    while not seen() and time.monotonic() < until:
+        time.sleep(0.01)
 
 
 def give_way(started: Started) -> None:

@@ -42,7 +42,7 @@ def take(qtbot: QtBot, window: MainWindow, guide: Guide, k: int, start: State) -
         panel.raise_()
         panel.bring_card(k)
         button = card.seen_button if not card.seen_button.isHidden() else card.reveal_button
-        qtbot.waitUntil(button.isVisible)
+        qtbot.waitUntil(button.isVisible, timeout=PATIENCE_MS)
         qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
         return
     for pattern in task.patterns:
@@ -73,7 +73,7 @@ def test_each_step_is_ticked_in_the_window(qtbot: QtBot, open_window: Open, firs
         for k, task in enumerate(guide.walk.tasks):
             assert guide.walk.current == k or guide.walk.done[k], f"lesson {number} points at another step than {k}"
             guide.show_step(k)
-            qtbot.waitUntil(lambda: place_of(window, task) is not None or not window.isVisible())  # noqa: B023
+            qtbot.waitUntil(lambda: place_of(window, task) is not None, timeout=PATIENCE_MS)  # noqa: B023
             take(qtbot, window, guide, k, start)
             ticked(qtbot, guide, number, k)
             panel = guide.panel
