@@ -20,7 +20,7 @@ from explorer.declare.symmetries import Situation, find_symmetry
 from explorer.declare.types.fields import FieldType
 from explorer.equivariance.audit import Audit
 from explorer.equivariance.data_forms import Data, given_inputs, require_options
-from explorer.equivariance.trial import rounding
+from explorer.equivariance.trial import rounding, storing
 from explorer.equivariance.trial.exchanges import Exchange
 from explorer.equivariance.trial.repeating import Repeats
 from explorer.equivariance.verdict import sentences
@@ -168,6 +168,8 @@ def check_equivariance(
                     f"elements exchange channels of {n}, as trials showed: it is judged so" for n in traced.outputs
                     if isinstance(getattr(traced[n].field, "rep", None), Exchange)
                 ]  # fmt: skip
+        if tol is None:
+            audit.of_filters, audit.of_own_filters = storing.excuses(audit, stored)
         if step > 1 and (fine := made(1)) and fine[0][0] not in dict(elements):
             coarsest = max((n for n in traced.layers if n.field), key=lambda n: _finite(n.field))
             notes.append(sentences.in_steps(step, coarsest.name, fine[0][0], audit.apart(fine[0][1])))

@@ -80,9 +80,13 @@ def of_filters(made: Mapping[str, float], trace: Trace, alone: bool = False) -> 
         # a parameter that a container or the network itself holds acts somewhere among its layers
         acting = [own.get(owner, 0.0) for owner in ("", *_around(layer.module), layer.module)]
         coarsest = max(coarsest, below.get(layer.module, 0.0), *acting)
-        k = measure.K if coarsest <= torch.finfo(torch.float32).eps else _HALF_K
-        found[layer.name] = k * coarsest * math.sqrt(max(layer.rank, 1))
+        found[layer.name] = coarseness(coarsest) * math.sqrt(max(layer.rank, 1))
     return found
+
+
+def coarseness(eps: float) -> float:
+    """Return the relative error that one layer of numbers stored with `eps` may have."""
+    return (measure.K if eps <= torch.finfo(torch.float32).eps else _HALF_K) * eps
 
 
 def _around(module: str) -> list[str]:

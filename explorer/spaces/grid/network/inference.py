@@ -197,6 +197,8 @@ class GridInference(Inference):
 
     def _cut(self, shape: tuple[int, ...]) -> FieldType | None:
         """Return the field of a map that pooling by a function leaves of sides that are no multiple of its stride."""
+        if tuple(shape[-2:]) == (1, 1) != self.sides:
+            return FieldType(Grid(math.inf), guessed=True)  # one place for the whole image, as of a mean over it
         apart = {max(1, round(own / max(size, 1))) for own, size in zip(self.sides, shape[-2:], strict=True)}
         return FieldType(Grid(float(apart.pop())), guessed=True) if len(apart) == 1 else None
 
