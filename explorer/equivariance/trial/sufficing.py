@@ -29,6 +29,7 @@ from explorer.network.tracing.capture import Fed, capture
 from explorer.network.tracing.layers import Layer, LayerError, Trace
 
 TRIALS = 32  # runs of the network at most
+HARM = 10.0  # times as large as before is an error that mending a layer makes worse
 WIDEST = 4096  # slices that are looked for among others
 
 Mend = Callable[[Any, tuple[Any, ...], dict[str, Any], Any, Callable[..., Any]], Any]
@@ -76,6 +77,7 @@ class Sufficing:
         self.modules = dict(model.named_modules())
         self.budget = TRIALS
         self.known: dict[frozenset[str], bool] = {}
+        self.errors: dict[frozenset[str], float | None] = {}
         self.calls: dict[str, list[Layer]] = {}  # of each module that breaks its law when it is fed alone
         for layer, row in zip(trace.layers, rows, strict=True):
             if row.verdict == "broken" and row.local is not None and layer.module in self.modules and layer.module:
@@ -114,7 +116,8 @@ class Sufficing:
         # where something is cut off, a container mends as well what its parts are given, and would be blamed for it
         whole = all(square.whole for square in self.squares)
         containers = list(dict.fromkeys(c for u in units if whole and (c := self._container(u))))
-        for lifted in ((), *_subsets(containers)):
+        cancelling = tuple(dict.fromkeys(c for u in units if whole and (c := self._undoing(u))))
+        for lifted in (*filter(None, [cancelling]), (), *_subsets(containers)):
             # instead of the parts, whose fields may be wrong, what they are parts of
             few = [*lifted, *(u for u in units if not any(c in lifted for c in around(u)))]
             if few and self.suffice(few):
@@ -124,6 +127,38 @@ class Sufficing:
         leaves_first = sorted(self.calls, key=lambda m: any(other.startswith(f"{m}.") for other in self.calls))
         found = next((s for s in _subsets(leaves_first, 2) if self.suffice(s)), None)
         return None if found is None else self._names(found)
+
+    def _undoing(self, module: str) -> str:
+        """Return the innermost container that mending does no harm to, of a module that it does; "" for all others."""
+        found = module
+        while found and self._harms(found):
+            found = self._container(found)
+        return found if found != module else ""
+
+    def _harms(self, module: str) -> bool:
+        """Say whether mending a module makes the fault much larger: what it breaks, others of its container undo.
+
+        Copies of one layer that see an image turned each by itself do so, and what is left of them is the fault.
+        """
+        none, alone = self._error(()), self._error((module,))
+        return none is not None and alone is not None and alone > HARM * none
+
+    def _error(self, modules: Sequence[str]) -> float | None:
+        """Return the largest error of the outputs under the first element, with these mended; None if it is unknown."""
+        if not self.squares:
+            return None
+        key, square = frozenset(modules), self.squares[0]
+        if key not in self.errors:
+            self.errors[key] = None
+            try:
+                with _mended({self.modules[m]: mend for m, mend in self._by_element(square, modules, False).items()}):
+                    torch.manual_seed(self.seed)
+                    answers = capture(self.model, square.gx, list(self.limits), clone=True)[0]
+                found = [self._apart(square, name, answers[name]) for name in self.limits]
+                self.errors[key] = max((e for e in found if e is not None), default=None)
+            except (NoAction, LayerError, ValueError):
+                pass
+        return self.errors[key]
 
     def left(self, guilty: Sequence[str]) -> str:
         """Return the first layer that is given what breaks its law, whether these are mended or not, "" if none is.
@@ -255,14 +290,19 @@ class Sufficing:
         return bool(self.squares) and bool(modules)
 
     def _alike(self, square: Square, name: str, answer: Tensor) -> bool:
+        apart = self._apart(square, name, answer)
+        return apart is not None and apart <= self.limits[name]
+
+    def _apart(self, square: Square, name: str, answer: Tensor) -> float | None:
+        """Return how far an answer is from what the law asks for, None where that cannot be judged."""
         layer, value = self.trace[name], square.values[name]
         expected = measure.expected_after(square.element, layer, value)
         if expected is None or layer.field is None or expected.shape != answer.shape:
-            return False
+            return None
         where = measure.mask(square.element, value, layer.field, layer.sees)
         if not square.whole and not measure.judged(square.element, square.x, layer, value, where):
-            return False
-        return bool((measure.apart(expected, answer, where, layer.field) <= self.limits[name]).all())
+            return None
+        return float(measure.apart(expected, answer, where, layer.field).max())
 
 
 def _subsets(units: Sequence[str], most: int = 5) -> Iterator[tuple[str, ...]]:

@@ -320,7 +320,8 @@ class _Recorder:
             elif out_field is not None and self.declared:
                 out_field = out_field.declared()
             unfit = out_field is not None and not self.inference.fits(out_field, out)
-            if unfit or (out_field is not None and out_field.guessed and self._either(out)):
+            # a trial with other sizes has told coinciding ones apart
+            if unfit or (out_field is not None and out_field.guessed and not other and self._either(out)):
                 out_field = None
             self._keep.append((out, writes(out)))
             if out_field is not None:

@@ -19,11 +19,13 @@ class Steps(Domain):
     """The steps of a sequence: one axis is time, all others together are the channels.
 
     Time is axis 0, except in somebody else's network with a batch axis: (1, steps, channels), (1, channels, steps).
-    Behind a stride or a pool a place stands for several steps: `apart` is the distance of two of them.
+    Behind a stride or a pool a place stands for several steps: `apart` is the distance of two of them. What a kernel
+    without padding leaves is `cut`: places are as far apart as their number says not, and round no circle.
     """
 
     axis: int = 0
     apart: float = 1.0
+    cut: bool = False
     name = "step"
     space = "sequence"
     counted = True
@@ -43,11 +45,11 @@ class Steps(Domain):
 
     @property
     def plain(self) -> FieldType:
-        return FieldType(Steps(0, self.apart))
+        return FieldType(replace(self, axis=0))
 
     def text(self, rep: Representation) -> str:
         apart = f" /{shortest(self.apart)}" if self.apart != 1.0 else ""
-        return f"step {rep}{apart}" + (f" on axis {self.axis}" if self.axis else "")
+        return f"step {rep}{apart}" + " cut" * self.cut + (f" on axis {self.axis}" if self.axis else "")
 
     def channels(self, shape: tuple[int, ...]) -> int:
         return math.prod(shape) // max(1, shape[self.axis])
@@ -82,8 +84,9 @@ STEP_INPUT = FieldType(Steps(), Scalar(intensity=True))
 
 
 def parse_steps(rest: str) -> Steps:
-    """Read what stands after the representation of a field on steps: "/2 on axis 1"; raise LookupError otherwise."""
-    found = re.fullmatch(r"(?:/(?P<apart>[0-9.]+(?:e[+-]?[0-9]+)?))?(?:(?:^| )on axis (?P<axis>[0-9]))?", rest)
+    """Read what stands after the representation of a field on steps, "/2 cut on axis 1"; raise LookupError otherwise."""
+    form = r"(?:/(?P<apart>[0-9.]+(?:e[+-]?[0-9]+)?))?(?P<cut>(?:^| )cut)?(?:(?:^| )on axis (?P<axis>[0-9]))?"
+    found = re.fullmatch(form, rest)
     if found is None:
         raise LookupError(rest)
     try:
@@ -92,4 +95,4 @@ def parse_steps(rest: str) -> Steps:
         apart = 0.0
     if apart <= 0.0:
         raise ValueError(f"the spacing must be a positive number, not {found['apart']!r}")
-    return Steps(int(found["axis"] or 0), apart)
+    return Steps(int(found["axis"] or 0), apart, bool(found["cut"]))

@@ -96,7 +96,7 @@ def _truncated(found: Any) -> dict[str, Any]:
 
 def _each_step(field: FieldType | None) -> bool:
     """Return whether there is a value for each step; behind a stride there are fewer."""
-    return field is not None and isinstance(field.domain, Steps) and field.domain.apart == 1.0
+    return field is not None and isinstance(field.domain, Steps) and field.domain.apart == 1.0 and not field.domain.cut
 
 
 def _gates(p: Prepared, values: Mapping[str, Tensor]) -> dict[str, Array]:

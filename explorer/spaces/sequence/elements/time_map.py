@@ -122,6 +122,8 @@ class TimeMap(Element):
     def act(self, values: Tensor, field: FieldType) -> Tensor:
         axes, apart = _axes(field), field.spacing
         _require_whole(self, values, field)
+        if self.boundary == "circular" and isinstance(field.domain, Steps) and field.domain.cut and self.shift:
+            raise NoAction("what a kernel without padding has cut lies on no circle")
         if self.moves and not self._on(field):
             raise NoAction(f"a shift by {self.shift:g} steps moves no place of a field that has one every {apart:g}")
         for axis in axes:

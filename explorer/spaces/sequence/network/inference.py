@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
 import torch
 from torch import Tensor, nn
@@ -17,7 +18,8 @@ from torch import Tensor, nn
 from explorer.declare.elements import Element
 from explorer.declare.inputs import Inputs
 from explorer.declare.types.fields import INVARIANT, PAIR, FieldType, Pairs, Point
-from explorer.network.space import Inference, Known
+from explorer.network.space import Inference, Known, Trial
+from explorer.network.tracing.layers import Layer, LayerError
 from explorer.spaces.sequence.fields import Steps
 from explorer.spaces.sequence.network.reach import reaches
 
@@ -31,6 +33,8 @@ _TIME_LAST = (
     nn.Conv1d, nn.ConvTranspose1d, nn.MaxPool1d, nn.AvgPool1d, nn.AdaptiveAvgPool1d, nn.AdaptiveMaxPool1d,
     nn.BatchNorm1d, nn.InstanceNorm1d, nn.GroupNorm, nn.ConstantPad1d, nn.ReflectionPad1d, nn.ReplicationPad1d,
 )  # fmt: skip
+_KERNELS = (nn.Conv1d, nn.ConvTranspose1d, nn.MaxPool1d, nn.AvgPool1d)
+MORE = 240  # steps that a longer sequence has more: a multiple of the strides that people use, and of their products
 _BATCH_FIRST = (nn.RNNBase, nn.MultiheadAttention)
 
 
@@ -62,12 +66,17 @@ def _stride(module: nn.Module, axis: int, ndim: int) -> int | None:
 
 
 class SequenceInference(Inference):
-    """A sequence of so many steps."""
+    """A sequence of so many steps.
+
+    Args:
+        told: {(number of axes, axis, places): steps between two places} of what has another number of places.
+    """
 
     untold = math.nan
 
-    def __init__(self, inputs: Inputs) -> None:
+    def __init__(self, inputs: Inputs, told: Mapping[tuple[int, int, int], float] = MappingProxyType({})) -> None:
         self.steps = inputs.places
+        self.told = told
         # a second sequence may have another number of steps
         self.lengths = {
             v.shape[f.domain.axis]
@@ -77,6 +86,8 @@ class SequenceInference(Inference):
 
     def fits(self, field: FieldType, value: Tensor) -> bool:
         match field.domain:
+            case Steps(axis=axis, cut=True):
+                return axis < value.ndim
             case Steps(axis=axis, apart=1.0):
                 return axis < value.ndim and value.shape[axis] in self.lengths
             case Steps(axis=axis, apart=apart):
@@ -128,6 +139,8 @@ class SequenceInference(Inference):
         # a kernel that is longer than its stride leaves fewer steps than a stride alone
         strided = _stride(module, axis, len(shape)) if ratio > 1 else None
         apart = before * (strided or round(ratio)) if ratio >= 1 else before / round(1 / ratio)
+        if apart == before and isinstance(module, _KERNELS):
+            return Steps(axis, apart, cut=True)  # a kernel without padding leaves a few places fewer
         found = Steps(axis, apart)
         near = abs(shape[axis] * apart - self.steps) < 2 * max(apart, 1.0)
         return found if apart != before and near and (apart != 1.0 or shape[axis] == self.steps) else None
@@ -137,7 +150,45 @@ class SequenceInference(Inference):
             return PAIR.guess()
         if self.steps > 1 and self.steps in shape:
             return FieldType(Steps(shape.index(self.steps)), guessed=True)
+        if (cut := self._cut(shape)) is not None:
+            return cut
         return INVARIANT.guess() if shape and len(shape) <= 2 else None
+
+    def _cut(self, shape: tuple[int, ...]) -> FieldType | None:
+        """Return the field of what has another number of places, as a longer sequence has told."""
+        axes = [axis for axis, size in enumerate(shape) if (len(shape), axis, size) in self.told]
+        if len(axes) != 1:
+            return None
+        return FieldType(Steps(axes[0], self.told[len(shape), axes[0], shape[axes[0]]], True), guessed=True)
+
+    def wide(self, shape: tuple[int, ...]) -> FieldType | None:
+        return self._cut(shape)
+
+    def studied(self, run: Trial, inputs: Inputs, layers: Sequence[Layer]) -> Inference | None:
+        """Ask by a longer sequence along which axis layers without a field have places, and how far apart those are."""
+        open_ = [n for n in layers if n.field is None and len(n.shape) > 1]
+        if not open_ or len(self.lengths) > 1 or not isinstance(inputs.field.domain, Steps):
+            return None
+        wanted = [*open_, *(n for n in layers if n.field is not None and n.field.invariant and len(n.shape) == 2)]
+        steps = inputs.field.domain.places_first(inputs.x)
+        more = steps.repeat(1 + math.ceil(MORE / len(steps)), *[1] * (steps.ndim - 1))[: len(steps) + MORE]
+        try:
+            longer = run(inputs.field.domain.as_given(more), [n.name for n in wanted])
+        except torch.OutOfMemoryError:
+            raise
+        except LayerError:  # it takes so many steps and no other number
+            return None
+        told: dict[tuple[int, int, int], float] = {}
+        for layer in wanted:
+            before, after = layer.shape, tuple(longer[layer.name].shape)
+            grown = [k for k, (one, two) in enumerate(zip(before, after, strict=False)) if one != two]
+            if len(before) != len(after) or len(grown) != 1 or after[grown[0]] < before[grown[0]]:
+                continue
+            apart = MORE / (after[grown[0]] - before[grown[0]])
+            key = len(before), grown[0], before[grown[0]]
+            told[key] = apart if apart == round(apart) and told.get(key, apart) == apart else math.nan
+        told = {key: apart for key, apart in told.items() if not math.isnan(apart)}
+        return SequenceInference(inputs, told) if told else None
 
     def receptive(
         self, module: nn.Module, in_field: FieldType | None, shape_in: tuple[int, ...], shape: tuple[int, ...],

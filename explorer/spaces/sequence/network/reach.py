@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from explorer.declare.types.fields import FieldType
+from explorer.spaces.sequence.fields import Steps
 
 Run = Callable[[Tensor], Mapping[str, Tensor]]
 
@@ -79,6 +80,25 @@ def _tried(run: Run, noise: Tensor, field: FieldType, fields: Mapping[str, Field
     given = field.domain.as_given(noise)
     before, again = run(given), run(given)
     found = {n: 0.0 if torch.equal(before[n], again[n]) else math.nan for n in fields}
+    # places that padding has added behind the end hear of nothing there
+    behind = {n: max(0.0, _places(f, before[n]) * f.spacing - len(noise)) for n, f in fields.items() if _cut(f)}
+    found = _heard(changed, noise, before, found, fields)
+    return {n: reach + behind.get(n, 0.0) for n, reach in found.items()}
+
+
+def _cut(field: FieldType) -> bool:
+    return isinstance(field.domain, Steps) and field.domain.cut
+
+
+def _places(field: FieldType, values: Tensor) -> int:
+    return int(field.domain.by_place(values).shape[0])
+
+
+def _heard(
+    changed: Callable[[int, Tensor | float], Mapping[str, Tensor]], noise: Tensor, before: Mapping[str, Tensor],
+    found: dict[str, float], fields: Mapping[str, FieldType],
+) -> dict[str, float]:  # fmt: skip
+    """Return `found`, 0 or NaN where it is not to be known, with how far changed steps are heard."""
     faint: set[str] = set()
     ends, middle = (0, len(noise) - 1), len(noise) // 2
     for at, size in ((middle, LOUD), (ends[0], 1.0), (ends[1], 1.0), (ends[0], LOUD), (ends[1], LOUD)):
