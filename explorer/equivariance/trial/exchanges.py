@@ -8,11 +8,12 @@ it is given and keeps none without.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from explorer.declare.elements import Element, NoAction
@@ -127,6 +128,7 @@ def exchanged(model: nn.Module, trace: Trace, inputs: Sequence[Inputs], elements
                 slots.append(slot)
     _certify(model, trace, slots, elements, inputs[0], before[0])
     _settle(slots)
+    _as_given(_by_layer(slots))
     return _written(trace, slots, elements)
 
 
@@ -201,15 +203,13 @@ def _certify(
     model: nn.Module, trace: Trace, slots: list[_Slot], elements: tuple[Element, ...], x: Inputs, before: Seen
 ) -> None:
     """Find the exchange of input channels under which layers behind a fault keep a law: what they were made for."""
-    by_layer: dict[str, dict[bool, _Slot]] = {}
-    for slot in slots:
-        by_layer.setdefault(slot.layer.name, {})[slot.given] = slot
-    for name, pair in by_layer.items():
+    layers = _by_layer(slots)
+    for name, pair in layers.items():
         enters, leaves = pair.get(True), pair.get(False)
         if enters is None or enters.orders is not None:
             continue
         given, answer = _value(enters, before), before[0][name]
-        field = leaves.field if leaves else by_layer[name][True].layer.field
+        field = leaves.field if leaves else layers[name][True].layer.field
         if field is None:
             continue
         fed = before[1][name]
@@ -251,6 +251,76 @@ def _settle(slots: list[_Slot]) -> None:
             alike = [j for j in sorted(known) if slots[j].shape == slot.shape]
             near = [j for j in alike if j > k][:1] or [j for j in alike if j < k][-1:]
             slot.orders = slots[near[0]].orders if near else None
+
+
+def _by_layer(slots: Sequence[_Slot]) -> dict[str, dict[bool, _Slot]]:
+    """Return {layer: {whether it is what it is given: slot}}."""
+    found: dict[str, dict[bool, _Slot]] = {}
+    for slot in slots:
+        found.setdefault(slot.layer.name, {})[slot.given] = slot
+    return found
+
+
+def _as_given(layers: Mapping[str, Mapping[bool, _Slot]]) -> None:
+    """Give what is still unknown the exchange of what its layer is given, along an axis of as many orientations.
+
+    A layer that turns its filters the wrong way round is meant to keep the orientations that come in.
+    """
+    for pair in layers.values():
+        enters, leaves = pair.get(True), pair.get(False)
+        if enters is None or leaves is None or leaves.orders is not None or enters.orders is None:
+            continue
+        if not enters.exchanging:
+            continue
+        for first, size, steps in _along(enters.orders, _channels_of(enters)):
+            channels = _channels_of(leaves)
+            if (shape := _split(channels, first, size)) is not None:
+                axis, index = (first if len(channels) > 1 else int(not first)), np.arange(int(np.prod(shape)))
+                leaves.orders = tuple(tuple(map(int, index.reshape(shape).take(p, axis).ravel())) for p in steps)
+                break
+
+
+def _split(channels: tuple[int, ...], first: int, size: int) -> tuple[int, ...] | None:
+    """Return channels with an axis of so many orientations: the one of that number, or before or behind all others."""
+    if len(channels) > 1:
+        return channels if first < len(channels) and channels[first] == size else None
+    blocks, rest = divmod(channels[0], size)
+    return None if rest else (size, blocks) if first else (blocks, size)
+
+
+def _along(
+    orders: Sequence[Order], channels: tuple[int, ...]
+) -> Iterator[tuple[int, int, list[NDArray[np.intp]]]]:
+    """Yield how channels are exchanged along one axis alone: which axis, its size, and what comes where on it.
+
+    Where channels have one axis, it is split: 1 for orientations that lie outside of all others, 0 for inside.
+    """
+    width = int(np.prod(channels))
+    ways = (
+        [(axis, size) for axis, size in enumerate(channels)]
+        if len(channels) > 1
+        else [(first, n) for n in range(2, width + 1) if width % n == 0 for first in (0, 1)]
+    )
+    for first, size in ways:
+        shape = _split(channels, first, size)
+        if shape is None:
+            continue
+        axis = first if len(channels) > 1 else int(not first)
+        steps = []
+        for order in orders:
+            at = np.unravel_index(np.asarray(order).reshape(shape), shape)[axis]
+            p = np.moveaxis(at, axis, 0).reshape(size, -1)[:, 0]
+            if not np.array_equal(np.arange(width).reshape(shape).take(p, axis).ravel(), np.asarray(order)):
+                break
+            steps.append(p)
+        else:
+            yield first, size, steps
+
+
+def _channels_of(slot: _Slot) -> tuple[int, ...]:
+    if slot.field.batched:
+        return tuple(slot.shape[1 : 2 - _least(slot.field) + len(slot.shape)])
+    return (slot.field.domain.channels(slot.shape),)
 
 
 def _written(trace: Trace, slots: list[_Slot], elements: tuple[Element, ...]) -> Trace:

@@ -21,6 +21,7 @@ from explorer.network.space import inference_of
 from explorer.network.tracing.layers import Layer, LayerError, Trace
 
 _EXACT = 1e-9  # relative, in double precision
+_NEAR = 0.02  # of the error of the next best way
 
 Seen = tuple[Mapping[str, Tensor], Mapping[str, tuple[Tensor, ...]]]  # values of layers, and what they were given
 
@@ -105,6 +106,9 @@ class _Slot:
             return self.field
         alike = [f for f in self.errors if any(s == tuple(self.value.shape) and c.rep == f.rep for s, c in clear)]
         plain = [f for f in self.errors if isinstance(f.rep, Scalar)]
+        best, *others = sorted(self.errors, key=lambda f: self.errors[f])
+        if not alike and self.errors[best] < _NEAR * min(self.errors[f] for f in others):
+            return best  # a fault that is small beside what another way would be off by
         return min([*alike, *plain], key=lambda f: self.errors[f]) if alike else None
 
 

@@ -48,9 +48,10 @@ def between(row: LayerReport, trace: Trace, judged: Collection[str]) -> str:
             f"last layer that it calls, or beside it{perhaps}"
         )
     if row.local is None:
+        before_it = "before it" if row.name == trace.layers[0].name else "between it and the layers before it"
         return (
-            f"the fault first shows in {row.name}, which cannot be tested alone: it is made there, or by code between "
-            f"it and the layers before it{perhaps}"
+            f"the fault first shows in {row.name}, which cannot be tested alone: it is made there, or by code "
+            f"{before_it}{perhaps}"
         )
     return (
         f"the fault first shows in {row.name}, but alone {row.name} obeys its law: what it is given is at fault, by "
@@ -64,7 +65,7 @@ def by_guess(row: LayerReport, trace: Trace, judged: Collection[str], only: bool
     Args:
         only: it is the only one that is guilty.
     """
-    if only and row.local is None and row.name != trace.layers[0].name:
+    if only and row.local is None:
         return between(row, trace, judged)
     return f"{row.name} is measured against a guessed field type, '{row.field}'; if it is wrong, correct that first"
 
