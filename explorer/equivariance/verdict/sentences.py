@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from explorer.equivariance.verdict.outcome import LayerReport
-from explorer.network.tracing.layers import Trace
+from explorer.network.tracing.layers import OUTPUT, Trace
 
 
 def listed(names: Sequence[str], most: int = 4) -> str:
@@ -41,8 +41,9 @@ def between(row: LayerReport, trace: Trace, judged: Collection[str]) -> str:
             before.append(layer.name)
     perhaps = f", or in {listed(before)}, on which there is no verdict" if before else ""
     own = trace.by_name.get(row.name)
-    if row.local is None and own is not None and own is trace.layers[-1] and not own.module and len(trace.layers) > 1:
-        last = trace.layers[-2].name
+    called = [layer.name for layer in trace.layers if layer.module]
+    if row.local is None and own is not None and not own.module and called:
+        last = called[-1]
         return (
             f"the fault first shows in {row.name}: no layer makes it, but the network's own code after {last}, the "
             f"last layer that it calls, or beside it{perhaps}"
@@ -142,20 +143,21 @@ def no_law(row: LayerReport, idle: Sequence[str], elements: Sequence[str], exact
         places: the size of the input, as in " of 1 node(s)", or "".
     """
     idle = list(dict.fromkeys(idle))
+    output = "the output" if row.name == OUTPUT else f"the output {row.name}"
     if not elements:
         return f"an input{places} has no element of this group but the identity: take a larger one"
     if row.field == "unknown":
-        return f"the field type of the output {row.name} is not known, so no law can be tested there: declare it"
+        return f"the field type of {output} is not known, so no law can be tested there: declare it"
     if len(idle) == len(elements):
-        return f"no element of this group has an action on the output {row.name}, which is a {row.field} field"
+        return f"no element of this group has an action on {output}, which is a {row.field} field"
     if idle:
         some = f"{len(idle)} element has" if len(idle) == 1 else f"{len(idle)} elements have"
-        return f"{some} no action on the output {row.name}, a {row.field} field ({listed(idle, 1)}): it is not judged"
+        return f"{some} no action on {output}, a {row.field} field ({listed(idle, 1)}): it is not judged"
     if row.resampled_cumulative is None:
-        return f"every place of the output {row.name} depends on what the elements cut off: take a larger input"
+        return f"every place of {output} depends on what the elements cut off: take a larger input"
     if exact:
         return (
-            f"the elements cut off a part of the input that counts in the output {row.name}, and something else comes "
+            f"the elements cut off a part of the input that counts in {output}, and something else comes "
             "in at the other end: there is a curve but no verdict"
         )
-    return f"no element is exact on the output {row.name}: there is a curve but no verdict"
+    return f"no element is exact on {output}: there is a curve but no verdict"

@@ -207,7 +207,7 @@ class _Recorder:
         call = self.calls.get(name, 0)
         self.calls[name] = call + 1
         require_usual(name, result)
-        if not name or out is None or out.ndim < 1 or not out.is_floating_point():
+        if not name or out is None or not out.is_floating_point():
             return
         called = name if call == 0 else f"{name}#{call + 1}"
         label = f"{called}[{part}]" if part else called

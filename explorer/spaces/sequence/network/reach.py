@@ -143,4 +143,6 @@ def _farthest(field: FieldType, changed: Tensor, at: int, steps: int, within: fl
     around = float(torch.minimum(apart, steps - apart).max())
     if around <= within < min(radius, steps / 4):
         return around
-    return radius if radius < steps - field.spacing else math.inf
+    # a kernel without padding leaves fewer places to hear at
+    most = min(steps, _places(field, changed) * field.spacing) if _cut(field) else steps
+    return radius if radius < most - field.spacing else math.inf

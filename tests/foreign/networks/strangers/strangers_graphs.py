@@ -347,6 +347,28 @@ class ListReadout(nn.Module):
         return self.mlp(self.read(self.conv(x, edge_index).tanh()))
 
 
+class InnerProduct(nn.Module):
+    """Kipf and Welling's decoder; the fault: its lower half alone, as every pair is counted once."""
+
+    def __init__(self, half: bool) -> None:
+        super().__init__()
+        self.half = half
+
+    def forward(self, z: Tensor) -> Tensor:
+        a = torch.sigmoid(z @ z.t())
+        return a.tril() if self.half else a
+
+
+class VGAE(nn.Module):
+    def __init__(self, half: bool) -> None:
+        super().__init__()
+        self.base, self.mean, self.decode = GCNLayer(5, 8), GCNLayer(8, 4), InnerProduct(half)
+
+    def forward(self, x: Tensor, edge_index: Tensor) -> tuple[Tensor, Tensor]:
+        z = self.mean(self.base(x, edge_index).relu(), edge_index)
+        return z, self.decode(z)
+
+
 class DiffPool(nn.Module):
     def __init__(self, seeds: bool) -> None:
         super().__init__()
@@ -356,6 +378,17 @@ class DiffPool(nn.Module):
         s = torch.cdist(x, x[:3]).neg().softmax(-1) if self.seeds else (adj @ self.assign(x)).softmax(-1)
         z = F.mish(adj @ self.embed(x))
         return s.mT @ z, s.mT @ adj @ s
+
+
+class Beside(nn.Module):
+    def __init__(self, half: bool) -> None:
+        super().__init__()
+        self.lift, self.half = nn.Linear(5, N), half
+
+    def forward(self, x: Tensor, adj: Tensor) -> tuple[Tensor, Tensor]:
+        h = (adj @ self.lift(x)).tanh()
+        out = h @ h.t()
+        return h, out.triu() if self.half else out
 
 
 SAME = "permutation"
@@ -377,5 +410,8 @@ CASES: tuple[Case, ...] = (
           ("nodes", "fixed"), SAME, hooks=False),
     *pair("a list of nodes", lambda: ListReadout(False), lambda: ListReadout(True), ["read", "read.gru"], graph, ("fixed",), SAME,
           hooks=False),
+    *pair("VGAE", lambda: VGAE(False), lambda: VGAE(True), ["decode"], graph, ("nodes", "pairs"), SAME),
+    # as many channels as nodes: a state of nodes is no matrix, and a matrix beside it is judged
+    *pair("a matrix beside states", lambda: Beside(False), lambda: Beside(True), [], dense, ("nodes", "pairs"), SAME),
     *pair("DiffPool", lambda: DiffPool(False), lambda: DiffPool(True), [], dense, ("fixed", "fixed"), SAME),
 )  # fmt: skip

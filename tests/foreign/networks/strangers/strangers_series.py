@@ -274,21 +274,35 @@ def mixer(free: float) -> nn.Module:
 
 
 class Moving(nn.Module):
-    """A moving average taken by differences of sums, and a trend; the fault: the sum starts one step late."""
+    """Autoformer's decomposition: a moving average and what is left; the fault: of all steps so far, but divided by all."""
 
-    def __init__(self, size: int, late: int) -> None:
+    def __init__(self, size: int, running: bool) -> None:
         super().__init__()
-        self.size, self.late = size, late
+        self.size, self.running = size, running
 
     def forward(self, x: Tensor) -> Tensor:
-        sums = F.pad(x.cumsum(-1), (1, 0))
-        mean = (sums[..., self.size :] - sums[..., : -self.size]) / self.size
-        mean = F.pad(mean, (self.size - 1, 0))
-        return torch.cat([mean, x - mean if not self.late else x - x.cumsum(-1) / x.shape[-1]], 1)
+        mean = F.avg_pool1d(F.pad(x, (self.size - 1, 0)), self.size, stride=1)
+        return torch.cat([mean, x - (x.cumsum(-1) / x.shape[-1] if self.running else mean)], 1)
 
 
-def decomposed(late: int) -> nn.Module:
-    return nn.Sequential(nn.Conv1d(4, 4, 3), Moving(5, late), nn.Conv1d(8, 3, 1))
+def decomposed(running: bool) -> nn.Module:
+    return nn.Sequential(nn.Conv1d(4, 4, 3), Moving(5, running), nn.Conv1d(8, 3, 1))
+
+
+class Valid(nn.Module):
+    """A convolution without padding and a residual cut to its length; the fault: cut to a length from a table."""
+
+    def __init__(self, table: bool) -> None:
+        super().__init__()
+        self.conv, self.gain = nn.Conv1d(8, 8, 5, dilation=2), nn.Parameter(torch.ones(37) + 1e-4 * table * torch.randn(37))
+
+    def forward(self, x: Tensor) -> Tensor:
+        h = self.conv(x)
+        return x[..., -h.shape[-1] :] + F.gelu(h) * self.gain[: h.shape[-1]]
+
+
+def unpadded(table: bool) -> nn.Module:
+    return nn.Sequential(nn.Conv1d(4, 8, 4), nn.ReLU(), Valid(table), nn.Conv1d(8, 2, 1))
 
 
 bert, _ = pair("BERT without a direction", lambda: Bert(("both", "both")), lambda: Bert(("both", "one")), [], NTC,
@@ -312,6 +326,8 @@ CASES: tuple[Case, ...] = (
     *pair("hourglass", lambda: hourglass(nn.MaxPool1d(2)), lambda: hourglass(nn.MaxPool1d(3, 2, 1)), ["5"], coarse,
           ("steps@2",), "circular-shift", hooks=False),
     *pair("circulant mixer", lambda: mixer(0), lambda: mixer(1e-4), ["4"], NTC, ("steps@1",), "circular-shift"),
-    *pair("moving averages", lambda: decomposed(0), lambda: decomposed(1), ["1"], NCT, ("steps@2",), "shift", inside=8,
+    *pair("no padding", lambda: unpadded(False), lambda: unpadded(True), ["2"], NCT, ("steps@2",), "shift", inside=12,
+          hooks=False),
+    *pair("moving averages", lambda: decomposed(False), lambda: decomposed(True), ["1"], NCT, ("steps@2",), "shift", inside=8,
           hooks=False),
 )  # fmt: skip
