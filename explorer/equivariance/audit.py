@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from functools import partial
 
@@ -11,6 +12,7 @@ from torch import Tensor, nn
 
 from explorer.declare.elements import Element
 from explorer.declare.inputs import Inputs
+from explorer.declare.types.fields import Scalar
 from explorer.equivariance import measure
 from explorer.equivariance.attribution import Effect, attributed
 from explorer.equivariance.figures import Figures, summary
@@ -20,6 +22,7 @@ from explorer.equivariance.trial import rounding
 from explorer.equivariance.trial.depending import Hearers
 from explorer.equivariance.trial.exchanges import exchanged
 from explorer.equivariance.trial.floors import float_floor
+from explorer.equivariance.trial.hearing import heard_alone
 from explorer.equivariance.trial.inert import inert
 from explorer.equivariance.trial.moving import moving
 from explorer.equivariance.trial.remembered import Remembered
@@ -80,6 +83,7 @@ class Audit:
             least = rounding.of_run(traced, self.coarse)
             self.rounding = {n: max(self.rounding[n], least[n]) for n in self.names}
         self.attributed: dict[str, Effect] = {}
+        self.heard: dict[str, float] = {}  # how far layers see by themselves, where it was asked for
         self.random = next((case.random for case in self.cases if case.random), [])
         self.before = next((case.before for case in self.cases if case.random), False)
         self.unsteady = next((case.unsteady for case in self.cases if case.unsteady), [])
@@ -154,12 +158,16 @@ class Audit:
             alone = None if alone is None else settled(least, alone)
             d = measure.distance(expected, answer, where, f)
             local = None if alone is None else measure.apart(expected, alone, where, f)
+            here = where
+            if local is not None and float(local.max()) > self.rounding[layer.name]:
+                here = self._where_alone(element, case, layer, value, where)
+                local = local if here is where or alone is None else measure.apart(expected, alone, here, f)
             (figures.cumulative if exact else figures.soft_cumulative).append(d.relative)
             if local is not None and alone is not None:
                 (figures.local if exact else figures.soft_local).append(local)
                 # the first of those that are equally bad but for rounding
                 if exact and (figures.worst is None or float(local.max()) > (1 + TIED) * figures.worst[0]):
-                    figures.worst = (float(local.max()), measure.masked(alone - expected, where, f))
+                    figures.worst = (float(local.max()), measure.masked(alone - expected, here, f))
                     self.worst_on[layer.name] = (case, element)
             other = chance(layer, exact and bool((d.relative <= self.rounding[layer.name]).all()))
             if other is not None and other.shape == expected.shape:
@@ -179,6 +187,18 @@ class Audit:
                 for key, figure in preset_figures(*pair, all_known.kept).items():
                     keep = min if key.startswith("eq-") else max
                     self.presets[key] = keep(self.presets.get(key, figure), figure)
+
+    def _where_alone(
+        self, element: Element, case: Case, layer: Layer, value: Tensor, where: measure.Mask
+    ) -> measure.Mask:
+        """Return where a layer alone is compared: one that is near a border hears of it, whatever is heard before it."""
+        if where.places is None or not math.isinf(layer.receptive) or layer.field is None:
+            return where
+        if layer.name not in self.heard:
+            fed = case.fed.get(layer.called, ())
+            self.heard[layer.name] = heard_alone(self.model, self.trace, layer, fed, self.seed)
+        own = measure.mask(element, value, layer.field, self.heard[layer.name])
+        return own if own.sure else where
 
     def doubtful(self, tol: float | None) -> bool:
         """Return whether a layer does not follow the field that it was taken for."""
@@ -267,7 +287,8 @@ class Audit:
         # what is said of one that stays without a verdict is said of the first
         last = (judged or ends)[0]
         # where a representation lacks these elements, no later layer can have made the fault: it was lost there
-        lacking = next((row.name for row in rows if row.field != "unknown" and self.figures[row.name].idle), "")
+        turning = [n.name for n in self.trace.layers if n.field is not None and not isinstance(n.field.rep, Scalar)]
+        lacking = next((name for name in turning if self.figures[name].idle), "")
         own = [n for n in guilty if (most := by_name[n].local_max) is not None and most > by_name[n].local_tolerance]
         if lacking and not own and seen:
             guilty = [lacking]

@@ -161,7 +161,10 @@ def _orders(
 ) -> tuple[Order, ...] | None:
     found = []
     for k, g in enumerate(elements):
-        expected = [_moved(g, _value(slot, b), slot.field) for b in before]
+        try:
+            expected = [_moved(g, _value(slot, b), slot.field) for b in before]
+        except NoAction:  # as of steps that a kernel has cut, which lie on no circle
+            return None
         answered = [_value(slot, a[k]) for a in after]
         order = _order(expected, answered, slot.field)
         if order is None:
@@ -239,7 +242,7 @@ def _certify(
                     if leaves is not None and leaves.orders is None:
                         leaves.orders = answered
                     break
-        except LayerError:
+        except (LayerError, NoAction):
             continue
 
 
@@ -288,9 +291,7 @@ def _split(channels: tuple[int, ...], first: int, size: int) -> tuple[int, ...] 
     return None if rest else (size, blocks) if first else (blocks, size)
 
 
-def _along(
-    orders: Sequence[Order], channels: tuple[int, ...]
-) -> Iterator[tuple[int, int, list[NDArray[np.intp]]]]:
+def _along(orders: Sequence[Order], channels: tuple[int, ...]) -> Iterator[tuple[int, int, list[NDArray[np.intp]]]]:
     """Yield how channels are exchanged along one axis alone: which axis, its size, and what comes where on it.
 
     Where channels have one axis, it is split: 1 for orientations that lie outside of all others, 0 for inside.

@@ -159,7 +159,9 @@ class SequenceInference(Inference):
         axes = [axis for axis, size in enumerate(shape) if (len(shape), axis, size) in self.told]
         if len(axes) != 1:
             return None
-        return FieldType(Steps(axes[0], self.told[len(shape), axes[0], shape[axes[0]]], True), guessed=True)
+        axis = axes[0]
+        apart = self.told[len(shape), axis, shape[axis]]
+        return FieldType(Steps(axis, apart, cut=shape[axis] * apart != self.steps), guessed=True)
 
     def wide(self, shape: tuple[int, ...]) -> FieldType | None:
         return self._cut(shape)

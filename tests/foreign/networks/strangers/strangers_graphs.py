@@ -113,7 +113,8 @@ class GIN(nn.Module):
         super().__init__()
         dims = [5, 8, 8, 8]
         self.mlps = nn.ModuleList(
-            nn.Sequential(nn.Linear(i, 8), nn.BatchNorm1d(8), nn.ReLU(), nn.Linear(8, o)) for i, o in zip(dims, dims[1:])
+            nn.Sequential(nn.Linear(i, 8), nn.BatchNorm1d(8), nn.ReLU(), nn.Linear(8, o))
+            for i, o in zip(dims, dims[1:])
         )
         self.eps = nn.ParameterList(nn.Parameter(torch.tensor(0.1 * k)) for k in range(3))
         self.pool = Readout(readout)

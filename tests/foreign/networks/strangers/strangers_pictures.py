@@ -361,7 +361,9 @@ def diffusion(along_width: bool) -> nn.Module:
     return nn.Sequential(conv(3, 16), TimeBlock(16, False), nn.SiLU(), TimeBlock(16, along_width), conv(16, 3))
 
 
-unet, _ = pair("U-Net, a skip and nearest", UNet, lambda: UNet(True), ["ups.0"], lambda: by(4), ("grid",), "translation")
+unet, _ = pair(
+    "U-Net, a skip and nearest", UNet, lambda: UNet(True), ["ups.0"], lambda: by(4), ("grid",), "translation"
+)
 CASES: tuple[Case, ...] = (
     unet,
     unet.broken("align_corners", lambda: UNet(True), "ups.0"),

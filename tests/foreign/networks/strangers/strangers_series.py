@@ -122,7 +122,12 @@ class Mamba(nn.Module):
 
     def __init__(self, dim: int, by_step: bool) -> None:
         super().__init__()
-        self.gate, self.read, self.out, self.by_step = nn.Linear(dim, dim), nn.Linear(dim, dim), nn.Linear(dim, 3, bias=False), by_step
+        self.gate, self.read, self.out, self.by_step = (
+            nn.Linear(dim, dim),
+            nn.Linear(dim, dim),
+            nn.Linear(dim, 3, bias=False),
+            by_step,
+        )
 
     def forward(self, x: Tensor) -> Tensor:
         h, found = torch.zeros_like(x[:, 0]), []
@@ -294,7 +299,10 @@ class Valid(nn.Module):
 
     def __init__(self, table: bool) -> None:
         super().__init__()
-        self.conv, self.gain = nn.Conv1d(8, 8, 5, dilation=2), nn.Parameter(torch.ones(37) + 1e-4 * table * torch.randn(37))
+        self.conv, self.gain = (
+            nn.Conv1d(8, 8, 5, dilation=2),
+            nn.Parameter(torch.ones(37) + 1e-4 * table * torch.randn(37)),
+        )
 
     def forward(self, x: Tensor) -> Tensor:
         h = self.conv(x)

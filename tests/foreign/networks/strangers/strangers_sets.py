@@ -303,7 +303,12 @@ class Slots(nn.Module):
 
     def __init__(self, members: bool) -> None:
         super().__init__()
-        self.slots, self.k, self.v, self.members = nn.Parameter(torch.randn(3, 6)), nn.Linear(6, 6), nn.Linear(6, 6), members
+        self.slots, self.k, self.v, self.members = (
+            nn.Parameter(torch.randn(3, 6)),
+            nn.Linear(6, 6),
+            nn.Linear(6, 6),
+            members,
+        )
         self.gru = nn.GRUCell(6, 6)
 
     def forward(self, x: Tensor) -> Tensor:

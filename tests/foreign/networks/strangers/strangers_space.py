@@ -120,7 +120,10 @@ class Gate(nn.Module):
     def __init__(self, dim: int, by_component: bool) -> None:
         super().__init__()
         self.mix = nn.Linear(dim, dim, bias=False)
-        self.phi, self.by_component = nn.Sequential(nn.Linear(2 * dim, dim), nn.SiLU(), nn.Linear(dim, 2 * dim)), by_component
+        self.phi, self.by_component = (
+            nn.Sequential(nn.Linear(2 * dim, dim), nn.SiLU(), nn.Linear(dim, 2 * dim)),
+            by_component,
+        )
 
     def forward(self, s: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
         u = self.mix(v)
@@ -302,7 +305,10 @@ class Poses(nn.Module):
         self.poses = cube(True)[: 24 - left_out]
 
     def forward(self, x: Tensor) -> Tensor:
-        seen = [self.net(x.permute(0, 1, *(2 + k for k in a)).flip([2 + k for k in f])).amax((2, 3, 4)) for a, f in self.poses]
+        seen = [
+            self.net(x.permute(0, 1, *(2 + k for k in a)).flip([2 + k for k in f])).amax((2, 3, 4))
+            for a, f in self.poses
+        ]
         return torch.stack(seen).mean(0)
 
 

@@ -109,7 +109,9 @@ class FourTowers(nn.Module):
 
 
 def towers(apart: float) -> nn.Module:
-    return nn.Sequential(OrderedDict(stem=SymmetricConv(3, 3, 3, padding=1), towers=FourTowers(apart), out=nn.Conv2d(5, 2, 1)))
+    return nn.Sequential(
+        OrderedDict(stem=SymmetricConv(3, 3, 3, padding=1), towers=FourTowers(apart), out=nn.Conv2d(5, 2, 1))
+    )
 
 
 class Resize(nn.Module):
@@ -154,7 +156,10 @@ class Canonical(nn.Module):
 
     def __init__(self, back: bool) -> None:
         super().__init__()
-        self.net, self.back = nn.Sequential(nn.Conv2d(3, 5, 3, padding=1), nn.SiLU(), nn.Conv2d(5, 2, 3, padding=1)), back
+        self.net, self.back = (
+            nn.Sequential(nn.Conv2d(3, 5, 3, padding=1), nn.SiLU(), nn.Conv2d(5, 2, 3, padding=1)),
+            back,
+        )
 
     def forward(self, x: Tensor) -> Tensor:
         out = []
@@ -233,7 +238,9 @@ class Padded(nn.Module):
 
 
 def padded(*sides: int) -> nn.Module:
-    return nn.Sequential(SymmetricConv(3, 6, 3, padding=1), nn.LogSigmoid(), Padded((2, 2, 2, 2)), nn.ReLU(), Padded(sides))
+    return nn.Sequential(
+        SymmetricConv(3, 6, 3, padding=1), nn.LogSigmoid(), Padded((2, 2, 2, 2)), nn.ReLU(), Padded(sides)
+    )
 
 
 class Functional(nn.Module):
