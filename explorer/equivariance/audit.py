@@ -191,7 +191,7 @@ class Audit:
     def _where_alone(
         self, element: Element, case: Case, layer: Layer, value: Tensor, where: measure.Mask
     ) -> measure.Mask:
-        """Return where a layer alone is compared: one that is near a border hears of it, whatever is heard before it."""
+        """Return where a layer alone is compared: near a border a layer hears of it, whatever came before."""
         if where.places is None or not math.isinf(layer.receptive) or layer.field is None:
             return where
         if layer.name not in self.heard:

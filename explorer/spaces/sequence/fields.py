@@ -84,7 +84,7 @@ STEP_INPUT = FieldType(Steps(), Scalar(intensity=True))
 
 
 def parse_steps(rest: str) -> Steps:
-    """Read what stands after the representation of a field on steps, "/2 cut on axis 1"; raise LookupError otherwise."""
+    """Read what stands after the representation of a field on steps, "/2 cut on axis 1"; else raise LookupError."""
     form = r"(?:/(?P<apart>[0-9.]+(?:e[+-]?[0-9]+)?))?(?P<cut>(?:^| )cut)?(?:(?:^| )on axis (?P<axis>[0-9]))?"
     found = re.fullmatch(form, rest)
     if found is None:

@@ -1,4 +1,5 @@
-"""Ways to call and to write: hooks, arguments by name, several graphs in one, masks, dictionaries, checkpoints, caches."""
+"""Ways to call and to write: hooks, arguments by name, several graphs in one, masks, dictionaries, checkpoints,
+caches."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from tests.foreign.case import Case, Given, drawn, pair
-from tests.foreign.networks.strangers.strangers_graphs import E, N, GCNLayer, joined
+from tests.foreign.networks.strangers.strangers_graphs import E, GCNLayer, N, joined
 
 PICTURE = lambda: Given((drawn(1, 3, 12, 12),), ("grid",))  # noqa: E731
 
@@ -238,15 +239,21 @@ class TwoHops(nn.Module):
 
 SAME = "permutation"
 CASES: tuple[Case, ...] = (
-    *pair("a hook left on", lambda: hooked(False), lambda: hooked(True), ["2"], PICTURE, ("grid",), "translation", hooks=False),
-    *pair("a cache", lambda: nn.Sequential(conv(3, 3), Cached(False)), lambda: nn.Sequential(conv(3, 3), Cached(True)), ["1"],
-          PICTURE, ("grid",), "translation", hooks=False),
-    *pair("checkpoints", lambda: Checkpointed(False), lambda: Checkpointed(True), ["shift"], PICTURE, ("grid",), "translation",
+    *pair("a hook left on", lambda: hooked(False), lambda: hooked(True), ["2"], PICTURE, ("grid",), "translation",
           hooks=False),
-    *pair("two graphs in one", lambda: Batched(False), lambda: Batched(True), ["pool"], batched, ("fixed",), SAME, hooks=False),
-    *pair("weights of edges", lambda: Weighted(False), lambda: Weighted(True), ["norm"], weighted, ("nodes", "edges", "nodes"),
+    *pair("a cache", lambda: nn.Sequential(conv(3, 3), Cached(False)), lambda: nn.Sequential(conv(3, 3),
+          Cached(True)), ["1"],
+          PICTURE, ("grid",), "translation", hooks=False),
+    *pair("checkpoints", lambda: Checkpointed(False), lambda: Checkpointed(True), ["shift"], PICTURE, ("grid",),
+          "translation",
+          hooks=False),
+    *pair("two graphs in one", lambda: Batched(False), lambda: Batched(True), ["pool"], batched, ("fixed",), SAME,
+          hooks=False),
+    *pair("weights of edges", lambda: Weighted(False), lambda: Weighted(True), ["norm"], weighted, ("nodes", "edges",
+          "nodes"),
           SAME, hooks=False),
-    *pair("one object", lambda: Data2(False), lambda: Data2(True), ["sorted"], lambda: weighted("data"), ("nodes",), SAME,
+    *pair("one object", lambda: Data2(False), lambda: Data2(True), ["sorted"], lambda: weighted("data"), ("nodes",),
+          SAME,
           hooks=False),
     *pair("names alone", lambda: Named(False), lambda: Named(True), ["read"], masked, ("fixed",), SAME, hooks=False),
     *pair("sparse matrices", lambda: TwoHops(False), lambda: TwoHops(True), ["b"],

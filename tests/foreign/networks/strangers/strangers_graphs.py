@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 
 import torch
 import torch.nn.functional as F
@@ -113,8 +114,7 @@ class GIN(nn.Module):
         super().__init__()
         dims = [5, 8, 8, 8]
         self.mlps = nn.ModuleList(
-            nn.Sequential(nn.Linear(i, 8), nn.BatchNorm1d(8), nn.ReLU(), nn.Linear(8, o))
-            for i, o in zip(dims, dims[1:])
+            nn.Sequential(nn.Linear(i, 8), nn.BatchNorm1d(8), nn.ReLU(), nn.Linear(8, o)) for i, o in pairwise(dims)
         )
         self.eps = nn.ParameterList(nn.Parameter(torch.tensor(0.1 * k)) for k in range(3))
         self.pool = Readout(readout)
@@ -398,18 +398,23 @@ CASES: tuple[Case, ...] = (
     *pair("GAT, sums along the list", lambda: GAT(False), lambda: GAT(True), ["out_att"], graph, ("nodes",), SAME),
     *pair("GIN, jumping knowledge", lambda: GIN("sum"), lambda: GIN("half"), ["pool"], graph, ("fixed",), SAME),
     *pair("GraphSAGE, maximum", lambda: SAGE(False), lambda: SAGE(True), ["layers.two"], graph, ("nodes",), SAME),
-    *pair("directed edges", lambda: DMPNN(False), lambda: DMPNN(True), ["steps.1"], with_edges, ("nodes", "edges", "fixed"),
+    *pair("directed edges", lambda: DMPNN(False), lambda: DMPNN(True), ["steps.1"], with_edges, ("nodes", "edges",
+          "fixed"),
           SAME, hooks=False),
-    *pair("Graph U-Net", lambda: GraphUNet(False), lambda: GraphUNet(True), ["pool"], dense, ("nodes",), SAME, hooks=False),
-    *pair("a dense matrix", lambda: DenseGCN(False), lambda: DenseGCN(True), ["hear.1"], dense, ("nodes", "pairs"), SAME),
+    *pair("Graph U-Net", lambda: GraphUNet(False), lambda: GraphUNet(True), ["pool"], dense, ("nodes",), SAME,
+          hooks=False),
+    *pair("a dense matrix", lambda: DenseGCN(False), lambda: DenseGCN(True), ["hear.1"], dense, ("nodes", "pairs"),
+          SAME),
     *pair("eigenvectors", lambda: WithSpectrum(False), lambda: WithSpectrum(True), ["pe"], graph, ("nodes",), SAME,
           hooks=False),
     *pair("few neighbours", lambda: Sampled(None), lambda: Sampled(2), ["hops.1"], graph, ("nodes",), SAME),
-    *pair("TransformerConv", lambda: theirs("TransformerConv", 0), lambda: theirs("TransformerConv", 1e-4), ["mark"], graph,
+    *pair("TransformerConv", lambda: theirs("TransformerConv", 0), lambda: theirs("TransformerConv", 1e-4), ["mark"],
+          graph,
           ("nodes", "fixed"), SAME, hooks=False),
     *pair("GATv2 of theirs", lambda: theirs("GATv2Conv", 0), lambda: theirs("GATv2Conv", 1e-5), ["mark"], graph,
           ("nodes", "fixed"), SAME, hooks=False),
-    *pair("a list of nodes", lambda: ListReadout(False), lambda: ListReadout(True), ["read", "read.gru"], graph, ("fixed",), SAME,
+    *pair("a list of nodes", lambda: ListReadout(False), lambda: ListReadout(True), ["read", "read.gru"], graph,
+          ("fixed",), SAME,
           hooks=False),
     *pair("VGAE", lambda: VGAE(False), lambda: VGAE(True), ["decode"], graph, ("nodes", "pairs"), SAME),
     # as many channels as nodes: a state of nodes is no matrix, and a matrix beside it is judged

@@ -279,7 +279,8 @@ def mixer(free: float) -> nn.Module:
 
 
 class Moving(nn.Module):
-    """Autoformer's decomposition: a moving average and what is left; the fault: of all steps so far, but divided by all."""
+    """Autoformer's decomposition: a moving average and what is left; the fault: of all steps so far,
+    but divided by all."""
 
     def __init__(self, size: int, running: bool) -> None:
         super().__init__()
@@ -317,7 +318,8 @@ bert, _ = pair("BERT without a direction", lambda: Bert(("both", "both")), lambd
                ("steps@1", "fixed"), "reversal")  # fmt: skip
 CASES: tuple[Case, ...] = (
     *pair("TCN", lambda: tcn(0), lambda: tcn(1e-3), ["1.clock"], NCT, ("steps@2",), "shift", inside=14),
-    *pair("WaveNet", WaveNet, lambda: WaveNet(over_time=True), ["norms.1"], NCT, ("steps@2",), "shift", inside=9, hooks=False),
+    *pair("WaveNet", WaveNet, lambda: WaveNet(over_time=True), ["norms.1"], NCT, ("steps@2",), "shift", inside=9,
+          hooks=False),
     *pair("state space round the end", lambda: nn.Sequential(S4D(4, False), S4D(4, False)),
           lambda: nn.Sequential(S4D(4, False), S4D(4, True)), ["1"], NCT, ("steps@2",), "circular-shift"),
     *pair("selective scan", lambda: nn.Sequential(Mamba(6, False), Mamba(3, False)),
@@ -326,16 +328,20 @@ CASES: tuple[Case, ...] = (
     bert,
     bert.broken("one direction", lambda: Bert(("both", "one")), "attention.1"),
     bert.broken("the first one", lambda: Bert(("both", "both"), "first"), "pooler", "pooler.dense"),
-    *pair("distances on a ring", lambda: Bert(("round", "round")), lambda: Bert(("round", "both")), ["attention.1"], NTC,
+    *pair("distances on a ring", lambda: Bert(("round", "round")), lambda: Bert(("round", "both")), ["attention.1"],
+          NTC,
           ("steps@1", "fixed"), "circular-shift"),
     *pair("both strands", lambda: Strands(True), lambda: Strands(False), ["convs.2"],
-          lambda: Given((drawn(1, 4, 40),), ("strands@2",), layout="NCT"), ("fixed",), "reverse-complement", hooks=False),
-    *pair("Autoformer", lambda: autoformer(True), lambda: autoformer(False), ["3"], NTC, ("steps@1",), "circular-shift"),
+          lambda: Given((drawn(1, 4, 40),), ("strands@2",), layout="NCT"), ("fixed",), "reverse-complement",
+                hooks=False),
+    *pair("Autoformer", lambda: autoformer(True), lambda: autoformer(False), ["3"], NTC, ("steps@1",),
+          "circular-shift"),
     *pair("hourglass", lambda: hourglass(nn.MaxPool1d(2)), lambda: hourglass(nn.MaxPool1d(3, 2, 1)), ["5"], coarse,
           ("steps@2",), "circular-shift", hooks=False),
     *pair("circulant mixer", lambda: mixer(0), lambda: mixer(1e-4), ["4"], NTC, ("steps@1",), "circular-shift"),
     *pair("no padding", lambda: unpadded(False), lambda: unpadded(True), ["2"], NCT, ("steps@2",), "shift", inside=12,
           hooks=False),
-    *pair("moving averages", lambda: decomposed(False), lambda: decomposed(True), ["1"], NCT, ("steps@2",), "shift", inside=8,
+    *pair("moving averages", lambda: decomposed(False), lambda: decomposed(True), ["1"], NCT, ("steps@2",), "shift",
+          inside=8,
           hooks=False),
 )  # fmt: skip

@@ -88,7 +88,8 @@ class Up(nn.Module):
 
 
 class Framed(nn.Module):
-    """Frames of a signal, their spectra, and a network on each; the fault: a window that fades over the whole signal."""
+    """Frames of a signal, their spectra,
+    and a network on each; the fault: a window that fades over the whole signal."""
 
     def __init__(self, faded: bool) -> None:
         super().__init__()
@@ -223,9 +224,11 @@ def vq(rolled: bool) -> nn.Module:
 
 
 CASES: tuple[Case, ...] = (
-    *pair("unbatched and unpadded", lambda: unbatched(0), lambda: unbatched(1e-3), ["2"], CT, ("steps@1",), "shift", inside=12,
+    *pair("unbatched and unpadded", lambda: unbatched(0), lambda: unbatched(1e-3), ["2"], CT, ("steps@1",), "shift",
+          inside=12,
           hooks=False),
-    *pair("time in the middle, unpadded", lambda: Transposed(0), lambda: Transposed(1e-3), ["ramp"], NTC, ("steps@1",), "shift",
+    *pair("time in the middle, unpadded", lambda: Transposed(0), lambda: Transposed(1e-3), ["ramp"], NTC,
+          ("steps@1",), "shift",
           inside=6, hooks=False),
     *pair("down and up", lambda: Autoencoder(False), lambda: Autoencoder(True), ["up.1", "up.1.conv"], lambda: nct(4),
           ("steps@2",), "circular-shift", hooks=False),
@@ -233,10 +236,12 @@ CASES: tuple[Case, ...] = (
           ("steps@1",), "circular-shift", hooks=False),
     *pair("padded round the end", lambda: padded("circular"), lambda: padded("reflect"), [], nct, ("steps@2",),
           "circular-shift", hooks=False),
-    *pair("mirrored filters", lambda: mirrored(0), lambda: mirrored(1e-3), ["3"], nct, ("steps@2",), "reversal", hooks=False),
+    *pair("mirrored filters", lambda: mirrored(0), lambda: mirrored(1e-3), ["3"], nct, ("steps@2",), "reversal",
+          hooks=False),
     *pair("a recursive filter", lambda: Biquad(0), lambda: Biquad(1e-3), [], nct, ("steps@2",), "shift", hooks=False),
     *pair("Conformer", lambda: nn.Sequential(nn.Linear(4, 8), Conformer(8, 3, False)),
-          lambda: nn.Sequential(nn.Linear(4, 8), Conformer(8, 3, True)), ["1.att", "1.att.att.attention"], NTC, ("steps@1",), "shift", inside=8,
+          lambda: nn.Sequential(nn.Linear(4, 8), Conformer(8, 3, True)), ["1.att", "1.att.att.attention"], NTC,
+                ("steps@1",), "shift", inside=8,
           hooks=False),
     *pair("codes", lambda: vq(False), lambda: vq(True), ["1"], nct, ("steps@2",), "circular-shift", hooks=False),
 )  # fmt: skip

@@ -248,7 +248,7 @@ class Parts(nn.Module):
 
 
 class Moments(nn.Module):
-    """Steerable by hand: traceless squares of the ways to others; the fault: the trace is taken off one time too few."""
+    """Steerable by hand: traceless squares of the ways to others; the fault: less of the trace is taken off along z."""
 
     def __init__(self, skewed: bool) -> None:
         super().__init__()
@@ -291,7 +291,8 @@ class Averaged3d(nn.Conv3d):
 
 def cubes(box: bool) -> nn.Module:
     return nn.Sequential(
-        Averaged3d(2, 5, padding=1), nn.BatchNorm3d(5), nn.ReLU(), Averaged3d(5, 5, box, padding=1, stride=2), nn.Softsign(),
+        Averaged3d(2, 5, padding=1), nn.BatchNorm3d(5), nn.ReLU(), Averaged3d(5, 5, box, padding=1, stride=2),
+            nn.Softsign(),
         nn.AdaptiveAvgPool3d(1), nn.Flatten(1), nn.Linear(5, 3),
     )  # fmt: skip
 
@@ -327,19 +328,25 @@ class UNet3d(nn.Module):
 
 
 CASES: tuple[Case, ...] = (
-    *pair("EGNN", lambda: EGNN(0), lambda: EGNN(1e-2), ["layers.1"], molecule, ("fixed", "places@1"), "E3", hooks=False),
-    *pair("SchNet", lambda: SchNet(2.0), lambda: SchNet(1.0), ["interactions.1"], molecule, ("fixed",), "E3", hooks=False),
-    *pair("vector neurons", lambda: VNNet(0), lambda: VNNet(0.05), ["layers.1"], cloud, ("fixed", "arrows@1"), "O3", hooks=False),
+    *pair("EGNN", lambda: EGNN(0), lambda: EGNN(1e-2), ["layers.1"], molecule, ("fixed", "places@1"), "E3",
+          hooks=False),
+    *pair("SchNet", lambda: SchNet(2.0), lambda: SchNet(1.0), ["interactions.1"], molecule, ("fixed",), "E3",
+          hooks=False),
+    *pair("vector neurons", lambda: VNNet(0), lambda: VNNet(0.05), ["layers.1"], cloud, ("fixed", "arrows@1"), "O3",
+          hooks=False),
     *pair("PaiNN", lambda: PaiNN(False), lambda: PaiNN(True), ["updates.1"], molecule, ("fixed", "arrows@1"), "SE3",
           hooks=False),
-    *pair("cross products", lambda: Chain(False), lambda: Chain(True), ["two"], cloud, ("arrows@1",), "O3", hooks=False),
-    *pair("forces", lambda: Forces(0), lambda: Forces(1e-3), ["energy"], cloud, ("fixed", "arrows@1"), "SO3", hooks=False),
+    *pair("cross products", lambda: Chain(False), lambda: Chain(True), ["two"], cloud, ("arrows@1",), "O3",
+          hooks=False),
+    *pair("forces", lambda: Forces(0), lambda: Forces(1e-3), ["energy"], cloud, ("fixed", "arrows@1"), "SO3",
+          hooks=False),
     *pair("principal axes", lambda: Frames(True), lambda: Frames(False), [], cloud, ("arrows@1",), "SO3", hooks=False),
     *pair("tensor product", lambda: Tensors(False), lambda: Tensors(True), ["act"], molecule,
           ("fixed", "arrows@1"), "E3", hooks=False),
     *pair("quadrupoles", lambda: nn.Sequential(Moments(False), nn.Linear(3, 2)),
           lambda: nn.Sequential(Moments(True), nn.Linear(3, 2)), ["0"], cloud, ("fixed",), "E3", hooks=False),
-    *pair("filters of the cube", lambda: cubes(False), lambda: cubes(True), ["3"], volume, ("fixed",), "Oh", hooks=False),
+    *pair("filters of the cube", lambda: cubes(False), lambda: cubes(True), ["3"], volume, ("fixed",), "Oh",
+          hooks=False),
     *pair("24 poses", lambda: Poses(0), lambda: Poses(1), [], volume, ("fixed",), "O", hooks=False),
     *pair("U-Net of volumes", lambda: UNet3d("circular"), lambda: UNet3d("replicate"), ["up"],
           lambda: Given((drawn(1, 2, 8, 8, 8),), ("volume",), step=2), ("volume",), "Z3", hooks=False),
