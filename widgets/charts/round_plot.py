@@ -16,6 +16,8 @@ from widgets.charts.library import pg
 from widgets.charts.plot import Plot
 
 FINE = 96  # corners of a circle
+FAR = 20.0  # radii: wider than any plot shows
+FRONT = 1e6  # before all that lies in a disc
 
 Points = tuple[NDArray[np.float64], NDArray[np.float64]]
 
@@ -42,17 +44,21 @@ class RoundPlot(Plot):
 
 
 class Disc(pg.GraphicsObject):
-    """A round window: what is added to it is cut off at its rim."""
+    """A round window: what is added to it ends at its rim.
+
+    It is covered beyond that, not clipped: Qt's SVG reckons a clip that is no rectangle in whole units of the plot.
+    """
 
     def __init__(self) -> None:
         super().__init__()
         self.radius = 1.0
         self.brush = QBrush(Qt.BrushStyle.NoBrush)
-        self.setFlag(self.GraphicsItemFlag.ItemClipsChildrenToShape)
+        self._around = _Around(self)
 
     def set_radius(self, radius: float) -> None:
         if radius != self.radius:
             self.prepareGeometryChange()
+            self._around.prepareGeometryChange()
             self.radius = radius
 
     def add(self, item: Any, z: float = 0.0) -> Any:
@@ -72,6 +78,28 @@ class Disc(pg.GraphicsObject):
         p.setPen(Qt.PenStyle.NoPen)
         p.setBrush(self.brush)
         p.drawEllipse(self.boundingRect())
+
+
+class _Around(pg.GraphicsObject):
+    """All that lies around a disc, in the colour of the plot."""
+
+    def __init__(self, disc: Disc) -> None:
+        super().__init__(disc)
+        self.setZValue(FRONT)
+        self.setAcceptedMouseButtons(Qt.MouseButton.NoButton)
+
+    def boundingRect(self) -> QRectF:
+        far = FAR * self.parentItem().radius
+        return QRectF(-far, -far, 2 * far, 2 * far)
+
+    def shape(self) -> QPainterPath:
+        return QPainterPath()  # the mouse passes through
+
+    def paint(self, p: QPainter, *rest: Any) -> None:
+        path = self.parentItem().shape()
+        path.addRect(self.boundingRect())
+        p.setPen(Qt.PenStyle.NoPen)
+        p.fillPath(path, QColor(theme.current().panel))
 
 
 def polar(radii: NDArray[Any]) -> Points:
