@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QRectF, Qt
-from PySide6.QtGui import QBrush, QColor, QPainter, QPainterPath
-from PySide6.QtWidgets import QWidget
+from PySide6.QtGui import QBrush, QColor, QPainter, QPainterPath, QPen
+from PySide6.QtWidgets import QGraphicsEllipseItem, QGraphicsPathItem, QWidget
 
 from widgets.base.look import theme
 from widgets.charts.axis.axes import NameAxis, ValueAxis
@@ -51,15 +51,28 @@ class Disc(pg.GraphicsObject):
 
     def __init__(self) -> None:
         super().__init__()
-        self.radius = 1.0
-        self.brush = QBrush(Qt.BrushStyle.NoBrush)
-        self._around = _Around(self)
+        self.radius = 0.0
+        self._ground, self._around = QGraphicsEllipseItem(self), QGraphicsPathItem(self)
+        self._ground.setZValue(-FRONT)
+        self._around.setZValue(FRONT)
+        for item in (self._ground, self._around):
+            item.setPen(QPen(Qt.PenStyle.NoPen))
+            item.setAcceptedMouseButtons(Qt.MouseButton.NoButton)
+        self.set_radius(1.0)
 
     def set_radius(self, radius: float) -> None:
         if radius != self.radius:
             self.prepareGeometryChange()
-            self._around.prepareGeometryChange()
             self.radius = radius
+            self._ground.setRect(self.boundingRect())
+            far, path = FAR * radius, self.shape()
+            path.addRect(-far, -far, 2 * far, 2 * far)
+            self._around.setPath(path)
+
+    def dress(self, ground: QColor | None = None) -> None:
+        """Take the colours of the theme, within the disc that of `ground` if there is one."""
+        self._ground.setBrush(ground or QBrush(Qt.BrushStyle.NoBrush))
+        self._around.setBrush(QColor(theme.current().panel))
 
     def add(self, item: Any, z: float = 0.0) -> Any:
         item.setParentItem(self)
@@ -75,31 +88,7 @@ class Disc(pg.GraphicsObject):
         return path
 
     def paint(self, p: QPainter, *rest: Any) -> None:
-        p.setPen(Qt.PenStyle.NoPen)
-        p.setBrush(self.brush)
-        p.drawEllipse(self.boundingRect())
-
-
-class _Around(pg.GraphicsObject):
-    """All that lies around a disc, in the colour of the plot."""
-
-    def __init__(self, disc: Disc) -> None:
-        super().__init__(disc)
-        self.setZValue(FRONT)
-        self.setAcceptedMouseButtons(Qt.MouseButton.NoButton)
-
-    def boundingRect(self) -> QRectF:
-        far = FAR * self.parentItem().radius
-        return QRectF(-far, -far, 2 * far, 2 * far)
-
-    def shape(self) -> QPainterPath:
-        return QPainterPath()  # the mouse passes through
-
-    def paint(self, p: QPainter, *rest: Any) -> None:
-        path = self.parentItem().shape()
-        path.addRect(self.boundingRect())
-        p.setPen(Qt.PenStyle.NoPen)
-        p.fillPath(path, QColor(theme.current().panel))
+        """Leave it to the items."""
 
 
 def polar(radii: NDArray[Any]) -> Points:

@@ -149,6 +149,7 @@ class RoseChart(RoundPlot):
             return
         t = theme.current()
         self.footer.dress()
+        self.disc.dress()
         self.rim.setPen(ink(t.line))
         self.zero.setPen(ink(t.muted, style=Qt.PenStyle.DashLine))
         self.others.setPen(ink(mixed(t.muted, t.panel, 0.35).name()))
