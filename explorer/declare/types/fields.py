@@ -94,12 +94,12 @@ class Domain:
         """Return (batch, channels, places)."""
         if self.batched:
             return values.flatten(2) if values.ndim > 2 else values.reshape(*self.rows(values).shape, 1)
-        v = self.places_first(values)
+        v = self.places_first(values) if values.ndim else values.view(1)  # as an energy, one number of all
         return v.reshape(len(v), -1).t()[None] if len(v) else v.new_zeros((1, 1, 0))
 
     def by_place(self, values: Tensor) -> Tensor:
         """Return the values of one sample as (places, channels)."""
-        v = self.places_first(values)
+        v = self.places_first(values) if values.ndim else values.view(1)
         return v.flatten(1) if v.ndim > 1 else v[:, None]
 
     def table(self, values: Tensor, rep: Representation) -> Tensor:
@@ -121,7 +121,7 @@ class Domain:
                 return v[None, :most], len(v)
             v = v.reshape(-1, 1, 1) if v.ndim < 2 else v.flatten(0, -3)
             return v, len(v)
-        v = self.places_first(values)
+        v = self.places_first(values) if values.ndim else values.view(1)
         total = v[:1].numel()
         if not len(v):  # no places have no values, but they have channels
             return v.new_zeros((1, 0, max(1, total))), total

@@ -314,7 +314,7 @@ def _check_output(name: str, out: Tensor, where: str, batched: bool, may_be_empt
     wrong = ""
     if (out.numel() or not may_be_empty) and (why := unmeasured(out)):
         wrong = why
-    elif out.ndim < 1 or (shape[0] != 1 and batched):
+    elif batched and shape[:1] != (1,):
         wrong = f"has the shape {shape}; its first axis must be the batch, which is 1 here"
     if wrong:
         raise LayerError(where, f"the output of {name} {wrong}")

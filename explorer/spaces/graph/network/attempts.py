@@ -82,7 +82,10 @@ def keeps_apart(network: nn.Module, way: Way, axes: str, widths: Widths) -> bool
     alone = [answer_of(network, one, call) for one in pair]
     together = answer_of(network, both, call)
     one, other = alone
-    if one is None or other is None or together is None or together[:1].shape != one.shape:
+    if one is None or other is None or together is None:
+        return False
+    # one number for all of a batch, as the sum of energies, is none for each sample
+    if not together.ndim or together[:1].shape != one.shape:
         return False
     # an answer that knows nothing of its sample is the same beside any other
     return torch.allclose(one, together[:1], 1e-3, 1e-4) and not torch.allclose(one, other, 1e-3, 1e-4)
