@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import permutations, product
+from pathlib import Path
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from tests.foreign.case import Case, Given, drawn, pair
+from tests.foreign.their_files import their_file
 
 
 def cloud() -> Given:
@@ -327,7 +330,30 @@ class UNet3d(nn.Module):
         return self.out(F.leaky_relu(self.up(torch.cat([a, b], 1))))
 
 
+ENERGIES = Path(__file__).parent / "theirs" / "energies.py"
+
+
+def energies(name: str, *culprit: str) -> tuple[Case, ...]:
+    """Return networks that answer one number, or have a module that does, called and opened from a file."""
+
+    def made(fault: int) -> nn.Module:
+        found: nn.Module = getattr(their_file(ENERGIES), name)(fault=fault)
+        return found
+
+    found: list[Case] = []
+    for door in (False, True):
+        sound, broken = pair(f"{name}, from a file" if door else name, lambda: made(0), lambda: made(1), culprit, cloud,
+                             ("fixed",), "O3", hooks=False)  # fmt: skip
+        of_file = {"sample": "glycine"} if door else {}
+        found += [
+            replace(case, door=f"{ENERGIES}:{name}(fault={k})" if door else "", **of_file)
+            for k, case in enumerate((sound, broken))
+        ]
+    return tuple(found)
+
+
 CASES: tuple[Case, ...] = (
+    *energies("Energy"), *energies("Trained", "energy"),
     *pair("EGNN", lambda: EGNN(0), lambda: EGNN(1e-2), ["layers.1"], molecule, ("fixed", "places@1"), "E3",
           hooks=False),
     *pair("SchNet", lambda: SchNet(2.0), lambda: SchNet(1.0), ["interactions.1"], molecule, ("fixed",), "E3",
