@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from explorer.declare.elements import Element
+from explorer.declare.elements import Element, NoAction
 from explorer.declare.inputs import Inputs
 from explorer.declare.types.fields import Scalar
 from explorer.equivariance import measure
@@ -357,8 +357,18 @@ class Audit:
         if verdict == "no law":
             labels, exact = [label for label, _ in self.elements], any(exact for _, exact in self.elements)
             places = inference_of(self.cases[0].inputs).size_words(self.cases[0].inputs)
-            notes.append(sentences.no_law(last, self.figures[last.name].idle, labels, exact, places))
+            why = self._why_idle(self.trace[last.name])
+            notes.append(sentences.no_law(last, self.figures[last.name].idle, labels, exact, places, why))
         return verdict, self._calls(guilty, notes), notes, made
+
+    def _why_idle(self, layer: Layer) -> str:
+        """Return why elements have no action on a layer, in words of their own, "" where none says it."""
+        for element, _ in self.acted.values() if layer.field is not None else ():
+            try:
+                layer.field.rep.acted(element, self.cases[0].values[layer.name], layer.field)
+            except NoAction as error:
+                return str(error)
+        return ""
 
     def _sufficing(self, rows: Sequence[LayerReport]) -> Sufficing:
         """Return who tells by trial which layers make a fault of the output."""

@@ -134,13 +134,16 @@ def same_answer(name: str, several: bool) -> str:
     )
 
 
-def no_law(row: LayerReport, idle: Sequence[str], elements: Sequence[str], exact: bool, places: str) -> str:
+def no_law(
+    row: LayerReport, idle: Sequence[str], elements: Sequence[str], exact: bool, places: str, why: str = ""
+) -> str:
     """Say why there is no verdict on an output.
 
     Args:
         idle: the elements that have no action on it.
         exact: whether any of the elements is exact on the input.
         places: the size of the input, as in " of 1 node(s)", or "".
+        why: elements have no action on it, in their own words.
     """
     idle = list(dict.fromkeys(idle))
     output = "the output" if row.name == OUTPUT else f"the output {row.name}"
@@ -149,7 +152,9 @@ def no_law(row: LayerReport, idle: Sequence[str], elements: Sequence[str], exact
     if row.field == "unknown":
         return f"the field type of {output} is not known, so no law can be tested there: declare it"
     if len(idle) == len(elements):
-        return f"no element of this group has an action on {output}, which is a {row.field} field"
+        return f"no element of this group has an action on {output}, which is a {row.field} field" + f": {why}" * bool(
+            why
+        )
     if idle:
         some = f"{len(idle)} element has" if len(idle) == 1 else f"{len(idle)} elements have"
         return f"{some} no action on {output}, a {row.field} field ({listed(idle, 1)}): it is not judged"

@@ -123,7 +123,7 @@ class TimeMap(Element):
         axes, apart = _axes(field), field.spacing
         _require_whole(self, values, field)
         if self.boundary == "circular" and isinstance(field.domain, Steps) and field.domain.cut and self.shift:
-            raise NoAction("what a kernel without padding has cut lies on no circle")
+            raise NoAction("it has other steps than the sequence, as without padding; try shift")
         if self.moves and not self._on(field):
             raise NoAction(f"a shift by {self.shift:g} steps moves no place of a field that has one every {apart:g}")
         for axis in axes:
