@@ -363,11 +363,12 @@ class Audit:
 
     def _why_idle(self, layer: Layer) -> str:
         """Return why elements have no action on a layer, in words of their own, "" where none says it."""
-        for element, _ in self.acted.values() if layer.field is not None else ():
-            try:
-                layer.field.rep.acted(element, self.cases[0].values[layer.name], layer.field)
-            except NoAction as error:
-                return str(error)
+        if (field := layer.field) is not None:
+            for element, _ in self.acted.values():
+                try:
+                    field.rep.acted(element, self.cases[0].values[layer.name], field)
+                except NoAction as error:
+                    return str(error)
         return ""
 
     def _sufficing(self, rows: Sequence[LayerReport]) -> Sufficing:
