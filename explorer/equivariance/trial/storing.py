@@ -1,4 +1,4 @@
-"""What stored precision does to a law, by trial: numbers are moved by as much as storing them can have moved them.
+"""Measure by trial how stored precision harms a law: numbers are moved by as much as storing them can have moved them.
 
 A filter that is symmetric up to its last digits loses its symmetry then; one that code makes symmetric, whatever is
 stored, does not: an error there is a fault, however small.

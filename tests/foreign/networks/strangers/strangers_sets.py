@@ -154,7 +154,7 @@ def switch(capacity: int | None) -> nn.Module:
 
 
 class Hyper(nn.Module):
-    """What is said of the set becomes the weights of a layer; or what is said of its first member."""
+    """A layer whose weights are said by the set; or by its first member."""
 
     def __init__(self, first: bool) -> None:
         super().__init__()

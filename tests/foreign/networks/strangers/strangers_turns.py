@@ -139,7 +139,7 @@ def strided(pool: nn.Module) -> nn.Module:
 
 
 class Moments(nn.Module):
-    """What is said of a picture: sums of powers of the radius; or of the first coordinate, slightly."""
+    """Sums over a picture: those of powers of the radius; or of the first coordinate, slightly."""
 
     def __init__(self, tilt: float) -> None:
         super().__init__()

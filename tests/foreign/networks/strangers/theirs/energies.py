@@ -17,7 +17,7 @@ class Energy(nn.Module):
 
 
 class Trained(nn.Module):
-    """What `Energy` says, in units of one's own."""
+    """The energy in units of one's own."""
 
     def __init__(self, fault=0):
         super().__init__()
