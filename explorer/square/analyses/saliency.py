@@ -161,9 +161,7 @@ def saliency(p: Prepared, state: State, square: Square) -> Iterator[Square]:
         yield replace(square, saliency=_compared(p, made, element, field, *part))
 
 
-def _both(
-    p: Prepared, method: str, entry: int, gx: Inputs, element: Element
-) -> Iterator[tuple[Tensor, Tensor, float]]:
+def _both(p: Prepared, method: str, entry: int, gx: Inputs, element: Element) -> Iterator[tuple[Tensor, Tensor, float]]:
     one = maps(p, method, entry, p.inputs, chain_element(()))
     other = maps(p, method, entry, gx, element)
     for (values, share), (moved, _) in zip(one, other, strict=True):

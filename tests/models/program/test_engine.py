@@ -16,7 +16,8 @@ from torch import Tensor, nn
 import explorer.app.answering.engine
 import explorer.square.evaluate
 import models
-from explorer.app.answering.engine import LocalEngine, device_of, shared
+from explorer.app.answering.devices import device_of
+from explorer.app.answering.engine import LocalEngine, shared
 from explorer.app.command.audit import audit
 from explorer.declare.card import Card
 from explorer.declare.elements import parse_chain

@@ -99,6 +99,6 @@ def test_what_is_said(view: SaliencyView, changes: dict[str, object], said: str)
 
 def test_where_there_is_no_map_the_view_says_why(view: SaliencyView) -> None:
     why = "The answer of net has no such map: sizes of tensors must match."
-    none = {key: None for key in ("on_x", "expected", "on_gx", "difference", "error")}
+    none = dict.fromkeys(("on_x", "expected", "on_gx", "difference", "error"))
     view.set_frame(asked(make_frame(), "occlusion", problem=why, **none))
     assert view.pages.label.text() == why
