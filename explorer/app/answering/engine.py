@@ -48,6 +48,7 @@ from explorer.state.catalogue import Busy, Catalogue, SampleInfo
 from explorer.state.state import State
 from explorer.work.budget import Shared, Table, held_bytes, results
 from explorer.work.files.stamps import stamp
+from explorer.work.memory import uncollected
 from explorer.work.progress import Cancelled
 
 THUMBNAIL = 48  # pixels along a side
@@ -173,14 +174,15 @@ class LocalEngine:
         if (kept := self._prepared.used(key)) is not None:
             return kept
         base = self.prepared(replace(state, interventions=()), name, cancelled) if some else None
-        model, told = self._network(name, params)
-        # a prepared epoch owns its copy: the same network may be wanted in two precisions at once
-        made = prepare(
-            card, copied(model), self.sample(state, card), device=device_of(state.device),
-            dtype=DTYPES[state.dtype], overrides=dict(overrides), declared=not card.own,
-            seed=state.seed, cancelled=cancelled, base=base, like=self.versions.traced(name, key),
-            intervened=None if base is None else partial(self._intervened, base, state),
-        )  # fmt: skip
+        with uncollected():
+            model, told = self._network(name, params)
+            # a prepared epoch owns its copy: the same network may be wanted in two precisions at once
+            made = prepare(
+                card, copied(model), self.sample(state, card), device=device_of(state.device),
+                dtype=DTYPES[state.dtype], overrides=dict(overrides), declared=not card.own,
+                seed=state.seed, cancelled=cancelled, base=base, like=self.versions.traced(name, key),
+                intervened=None if base is None else partial(self._intervened, base, state),
+            )  # fmt: skip
         made.notes, made.interventions = (*told, *made.notes), some
         self._prepared.store(key, made, 1 + len(state.compared) + bool(state.interventions) + bool(state.against))
         return made
@@ -352,8 +354,9 @@ class LocalEngine:
         Raises:
             ModelError: it cannot be made, or is code that is not trusted.
         """
-        card = self.card(name)
-        self._network(name, ())  # kept: the answer that follows needs it
+        with uncollected():
+            card = self.card(name)
+            self._network(name, ())  # kept: the answer that follows needs it
         if state is None:
             return {"model": name}
         # what renumbers nodes renumbers points as well, and would say little of a network in space
