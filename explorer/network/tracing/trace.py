@@ -251,9 +251,7 @@ class _Recorder:
             declared = None if part or declaring else type_of(result)
             if declared is not None and (carried := self.inference.typed(declared, out_field, shape)) is not None:
                 out_field, why = carried, reasons.CARRIED
-            rank = max(
-                [rank + int((weighted := params is not None) and not inner), *(layer.rank for layer in inner)]
-            )
+            rank = max([rank + int((weighted := params is not None) and not inner), *(layer.rank for layer in inner)])
             told = self.inference.receptive(module, in_field, shape_in, shape, radius)
             if self.declared and math.isnan(told) and (inner or (not weighted and shape == shape_in)):
                 # the author of a card stands for code between its layers: it sees no farther than they do
@@ -268,12 +266,7 @@ class _Recorder:
             out_field, why = out_field.declared(), reasons.AUTHOR
         if out_field is not None and not self.inference.fits(out_field, out):
             out_field, why = None, reasons.UNFIT
-        if (
-            out_field is not None
-            and len(tensors) == 1
-            and declaring
-            and self._guessed_alike(module, tensors[0], out)
-        ):
+        if out_field is not None and len(tensors) == 1 and declaring and self._guessed_alike(module, tensors[0], out):
             # a value that is only given a name: what it is declared to be holds for what comes in as well
             known = [(out_field, radius, rank)]
         self._keep.append((out, writes(out)))
