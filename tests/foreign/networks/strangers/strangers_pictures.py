@@ -368,7 +368,8 @@ CASES: tuple[Case, ...] = (
     unet,
     unet.broken("align_corners", lambda: UNet(True), "ups.0"),
     unet.broken("one convolution padded with zeros", lambda: UNet(mode="zeros"), "joins.high.0", "joins.high"),
-    *pair("ConvNeXt", lambda: convnext(False), lambda: convnext(True), ["two.norm"], PICTURE, ("grid",), "translation"),
+    *pair("ConvNeXt", lambda: convnext(False), lambda: convnext(True), ["two.norm"], PICTURE, ("grid",), "translation",
+          hooks=False),
     *pair("GFNet", lambda: GFNet(False), lambda: GFNet(True), ["filters.1"], PICTURE, ("grid", "fixed"), "translation"),
     # windows are four pixels wide, and a shift by one pixel moves what lies in one: both break it
     Case("Swin, by one pixel", Swin, PICTURE, "translation", ("grid",), BROKEN,

@@ -264,7 +264,7 @@ class Exchanged(nn.Module):
 
 
 p4, p4_fault = pair("p4 by hand", P4Net, lambda: P4Net(-1), ["conv2"], picture, ("fixed",), "C4", hooks=False)
-frames, _ = pair("frames of D4", averaged, averaged, [], picture, ("grid",), "D4")
+frames, _ = pair("frames of D4", averaged, averaged, [], picture, ("grid",), "D4", hooks=False)
 CASES: tuple[Case, ...] = (
     p4, p4_fault,
     *pair("p4, a map of features", lambda: P4Net(1, False), lambda: P4Net(-1, False), ["conv2"], picture, ("grid",),
