@@ -358,29 +358,6 @@ class World:
             len(QApplication.allWidgets()), len(QApplication.topLevelWindows()), _hooks(objects), len(children()),
         )  # fmt: skip
 
-    def holders(self) -> str:
-        """Say what the memory is taken by: heaps, and tensors and arrays that Python knows of."""
-        import ctypes
-
-        import numpy as np
-        import torch
-
-        from explorer.work.budget import held_bytes, results
-
-        class Mallinfo(ctypes.Structure):
-            _fields_ = [(name, ctypes.c_size_t) for name in
-                        ("arena", "o", "s", "h", "mapped", "u", "f", "used", "free", "k")]  # fmt: skip
-
-        ask = getattr(ctypes.CDLL(None), "mallinfo2", None)
-        heap = ""
-        if ask is not None:
-            ask.restype = Mallinfo
-            info = ask()
-            heap = f"heaps {info.used >> 20} MB in use, {info.free >> 20} free, {info.mapped >> 20} mapped; "
-        told = (v for o in gc.get_objects() for v in gc.get_referents(o) if isinstance(v, np.ndarray | torch.Tensor))
-        arrays = held_bytes(told, 0)
-        return f"{heap}arrays {arrays >> 20} MB, results {results.nbytes >> 20} MB, {len(sys.modules)} modules"
-
     def close(self) -> None:
         """Close what is open and stop listening."""
         while self.windows:
