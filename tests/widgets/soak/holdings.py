@@ -66,7 +66,7 @@ def resident() -> Resident:
 
 
 def arrays() -> int:
-    """Return the bytes of all tensors and arrays that Python can reach."""
+    """Return the bytes of all tensors and arrays that the collector knows of: nothing may be put aside from it."""
     import numpy as np
     import torch
 

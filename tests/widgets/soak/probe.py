@@ -68,10 +68,10 @@ def _probe(world: World, kind: str, args: argparse.Namespace) -> None:
         world.rest(anew=not args.same_window)
         world.figures()
         now = heap()
-        more = (now.live - before.live) / MB
+        more, seconds = (now.live - before.live) / MB, time.process_time() - began
         print(
-            f"{kind:16s} round {number}: {more:+7.1f} MB in {args.times}, heaps {now.live / MB:.0f} MB, free "
-            f"{now.free / MB:.0f}, resident {resident().all / MB:.0f}, {time.process_time() - began:.0f} s; {holders()}",
+            f"{kind:16s} round {number}: {more:+7.1f} MB in {args.times}, resident {resident().all / MB:.0f}, "
+            f"{seconds:.0f} s; {holders()}",
             flush=True,
         )
         before, began = heap(), time.process_time()

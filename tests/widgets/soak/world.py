@@ -220,6 +220,8 @@ class World:
         controller.failed.connect(self.fail)
         controller.log.connect(self._logged)
         controller.delivered.connect(self._delivered)
+        controller.state_changed.connect(self._collector.used)
+        controller.frame_ready.connect(self._collector.used)
         window.panes.failed.connect(lambda text: self.complain(f"a view failed: {text}"))
         window.resize(1280, 800)
         window.show()
@@ -343,6 +345,7 @@ class World:
             self.settle(everything=True)
         else:
             pool.close()  # of processes that read files, kept for the next one
+        gc.unfreeze()  # what the window's collector put aside is not listed, and of a closed window it may be garbage
         for _ in range(3):
             self.app.sendPostedEvents(None, QEvent.Type.DeferredDelete)
             self.app.processEvents()
