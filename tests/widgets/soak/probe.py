@@ -42,7 +42,9 @@ def main() -> int:
     world = a_world()
     world.open_window(State())
     for kind in args.kinds or (NOTHING, *sorted(DONE)):
-        _probe(world, kind, args)
+        faulthandler.dump_traceback_later(STUCK_S * args.rounds * max(1, args.times // 50), exit=True)
+        probe(world, kind, args.times, args.rounds, args.seed, args.fresh, args.same_window, args.objects)
+    faulthandler.cancel_dump_traceback_later()
     world.close()
     return 0
 
@@ -54,33 +56,41 @@ def _wanted(kind: str, seed: int, times: int) -> list[Interaction]:
     return [] if kind == NOTHING else sequence(seed, weights if kind == EVERYTHING else {kind: 1.0}, times)
 
 
-def _probe(world: World, kind: str, args: argparse.Namespace) -> None:
+def probe(
+    world: World,
+    kind: str,
+    times: int,
+    rounds: int,
+    seed: int,
+    fresh: bool = False,
+    same_window: bool = False,
+    objects: bool = False,
+) -> None:
+    """Print what `times` interactions of one kind leave, round after round; see `--help` for the choices."""
     from tests.widgets.soak.world import Broken
 
-    faulthandler.dump_traceback_later(STUCK_S * max(1, args.times // 20), exit=True)
-    before, objects, began = heap(), Counter[str](), time.process_time()
-    for number in range(args.rounds):
-        for one in _wanted(kind, args.seed + (number if args.fresh else 0), args.times):
+    before, found, began = heap(), Counter[str](), time.process_time()
+    for number in range(rounds):
+        for one in _wanted(kind, seed + (number if fresh else 0), times):
             try:
                 world.do(one)
             except Broken as error:
                 print(f"{kind}: {error}", flush=True)
-        world.rest(anew=not args.same_window)
+        world.rest(anew=not same_window)
         world.figures()
         now = heap()
         more, seconds = (now.live - before.live) / MB, time.process_time() - began
         print(
-            f"{kind:16s} round {number}: {more:+7.1f} MB in {args.times}, resident {resident().all / MB:.0f}, "
+            f"{kind:16s} round {number}: {more:+7.1f} MB in {times}, resident {resident().all / MB:.0f}, "
             f"{seconds:.0f} s; {holders()}",
             flush=True,
         )
         before, began = heap(), time.process_time()
-        if args.objects:
-            found = kinds()
-            for name, count in (found - objects).most_common(SHOWN if number else 0):
+        if objects:
+            now_found = kinds()
+            for name, count in (now_found - found).most_common(SHOWN if number else 0):
                 print(f"    {count:+7d} {name}")
-            objects = found
-    faulthandler.cancel_dump_traceback_later()
+            found = now_found
 
 
 if __name__ == "__main__":
