@@ -15,6 +15,7 @@ from types import FrameType, TracebackType
 from typing import Any
 
 from PySide6.QtCore import QEvent, QObject, QSettings, QSocketNotifier, QTimer
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication
 
 from explorer.app.thread.orders import Engine
@@ -56,7 +57,8 @@ class Collector(QObject):
     def collect(self) -> None:
         """Do one turn of the timer's work."""
         self._rounds += 1
-        if self._aside and time.monotonic() - self._used > QUIET_S:
+        quiet = self._aside and time.monotonic() - self._used > QUIET_S
+        if quiet and not QGuiApplication.mouseButtons().value:  # a camera is turned without a choice
             self.thaw()
         elif self._rounds % OLD_EVERY:
             gc.collect(1)

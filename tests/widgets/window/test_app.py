@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from PySide6.QtCore import QSettings, QTimer
+from PySide6.QtCore import QSettings, Qt, QTimer
 from PySide6.QtWidgets import QApplication, QTextBrowser
 
 from explorer.state.state import State
@@ -179,6 +179,10 @@ def test_what_was_put_aside_is_looked_through_once_nobody_uses_the_window(monkey
         collector.collect()
         assert gone() is not None, "somebody who uses the window feels half a second"
         now[0] += 1.0
+        with monkeypatch.context() as held:
+            held.setattr("widgets.window.app.QGuiApplication.mouseButtons", lambda: Qt.MouseButton.LeftButton)
+            collector.collect()
+        assert gone() is not None, "a drag that chooses nothing is use too"
         collector.collect()
         assert gone() is None and gc.get_freeze_count() > 0
         thawed: list[int] = []
