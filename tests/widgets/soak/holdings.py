@@ -1,4 +1,4 @@
-"""What the memory of this process is taken by: heaps, arrays, results that are kept, objects that Python knows of."""
+"""Tell what takes the memory of this process: heaps, arrays, results that are kept, objects that Python knows of."""
 
 from __future__ import annotations
 
@@ -82,13 +82,18 @@ def kinds() -> Counter[str]:
     return Counter(f"{type(o).__module__}.{type(o).__qualname__}" for o in gc.get_objects())
 
 
-def holders() -> str:
-    """Say what the memory is taken by: heaps, and tensors and arrays that Python knows of."""
+def holders(listing: bool = False) -> str:
+    """Say what the memory is taken by: heaps, results that are kept, pages, blocks of Python.
+
+    Args:
+        listing: arrays and tensors too. For them all objects are listed, and a worker that makes a tuple of a generator
+            meanwhile has CPython raise a SystemError there: only where no window is open.
+    """
     from explorer.work.budget import results
 
     now, taken = heap(), resident()
     heaps = f"heaps {now.used // MB} MB in use, {now.free // MB} free, {now.mapped // MB} mapped; " if now.live else ""
-    held = f"arrays {arrays() // MB} MB, results {results.nbytes // MB} MB"
+    held = f"results {results.nbytes // MB} MB" + (f", arrays {arrays() // MB} MB" if listing else "")
     pages = f"own {taken.own // MB}, of files {taken.files // MB}, shared {taken.shared // MB} MB"
     python = f"{sys.getallocatedblocks():,} blocks of Python, {len(sys.modules)} modules"
     return f"{heaps}{held}; {pages}; {python}"

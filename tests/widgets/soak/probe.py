@@ -33,7 +33,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--fresh", action="store_true", help="other interactions in each round")
     parser.add_argument("--same-window", action="store_true", help="do not make the window anew before each figure")
-    parser.add_argument("--objects", action="store_true", help="name the classes of which there are more objects")
+    parser.add_argument("--objects", action="store_true", help="name the classes of which there are more")
     args = parser.parse_args()
     prepare()
     from explorer.state.state import State
@@ -87,6 +87,9 @@ def probe(
         )
         before, began = heap(), time.process_time()
         if objects:
+            while world.windows:  # nothing may work while all objects are listed
+                world.close_window()
+            world.figures()
             now_found = kinds()
             for name, count in (now_found - found).most_common(SHOWN if number else 0):
                 print(f"    {count:+7d} {name}")

@@ -149,6 +149,7 @@ def _soak(wanted: Sequence[Interaction], args: argparse.Namespace, weights: Mapp
     end = world.figures()
     _say(args, "at the end, one window", done, last.text(), asdict(last))
     _say(args, "at the end, none", done, end.text(), asdict(end))
+    print(f"held at the end: {holders(listing=True)}", flush=True)
     print("open files:", ", ".join(sorted(_files())))
     print(f"windows opened: {world.opened}, closed late: {world.late}; requests cancelled: {world.cancelled}")
     print(f"done: {dict(world.done.most_common())}")

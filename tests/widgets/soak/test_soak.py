@@ -88,7 +88,7 @@ def test_draws_stay_within_what_there_is() -> None:
     assert draw.pick(()) is None and draw.number(1, 3) == 2
 
 
-@pytest.mark.parametrize("what", ["raises", "warns", "says nothing for a person"])
+@pytest.mark.parametrize("what", ["raises", "warns", "KeyError: 'x'", "SystemError: bad argument to internal function"])
 def test_what_must_not_happen_is_seen(world: World, what: str, monkeypatch: pytest.MonkeyPatch) -> None:
     from PySide6.QtCore import QTimer, qWarning
 
@@ -100,7 +100,7 @@ def test_what_must_not_happen_is_seen(world: World, what: str, monkeypatch: pyte
         else:
             from explorer.square.frame import Failure
 
-            world.fail(Failure(State(), "KeyError: 'x'", "", ""))
+            world.fail(Failure(State(), what, "", ""))
 
     monkeypatch.setitem(DONE, "wrong", (1.0, doing))
     monkeypatch.setattr(World, "open_window", lambda self, state: None)

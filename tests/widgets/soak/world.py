@@ -48,7 +48,7 @@ MENU_MS = 2000  # that a menu stays open which nobody answers
 LONGEST_S = 120.0  # that a window takes to start
 # what other programs' code says when it meets something that nobody has thought of
 STRANGE = re.compile(
-    r"\b(Attribute|Key|Index|Type|Runtime|Assertion|NotImplemented|ZeroDivision|Name|Recursion)Error\b"
+    r"\b(Attribute|Key|Index|Type|Runtime|Assertion|NotImplemented|ZeroDivision|Name|Recursion|System)Error\b"
 )
 IGNORED = re.compile(r"XDG_RUNTIME_DIR|This plugin does not support")
 NETWORK = """
