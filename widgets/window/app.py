@@ -7,6 +7,7 @@ import os
 import signal
 import socket
 import sys
+import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -14,6 +15,7 @@ from types import FrameType, TracebackType
 from typing import Any
 
 from PySide6.QtCore import QEvent, QObject, QSettings, QSocketNotifier, QTimer
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication
 
 from explorer.app.thread.orders import Engine
@@ -27,6 +29,7 @@ YOUNG_MS = 1000
 OLD_EVERY = 20  # young collections to one of everything
 MANY_MODULES = 50
 THAW_EVERY = 30  # collections of everything to one that looks through what was put aside: ten minutes
+QUIET_S = 60.0  # without a frame or a choice, after which nobody feels half a second of collecting
 HANDOVER = 0.001  # seconds until the worker hands the interpreter over: Python's own 5 ms are felt in a drag
 
 
@@ -41,32 +44,50 @@ class Collector(QObject):
         super().__init__(parent)
         gc.disable()
         self._rounds, self._modules = 0, len(sys.modules)
+        self._used = time.monotonic()
+        self._aside = False  # whether anything was put aside that nobody has looked through since
         self._timer = QTimer(self, interval=YOUNG_MS)
         self._timer.timeout.connect(self.collect)
         self._timer.start()
 
+    def used(self, *_: object) -> None:
+        """Take note that something was chosen or answered just now."""
+        self._used = time.monotonic()
+
     def collect(self) -> None:
+        """Do one turn of the timer's work."""
         self._rounds += 1
-        if self._rounds % OLD_EVERY:
+        quiet = self._aside and time.monotonic() - self._used > QUIET_S
+        if quiet and not QGuiApplication.mouseButtons().value:  # a camera is turned without a choice
+            self.thaw()
+        elif self._rounds % OLD_EVERY:
             gc.collect(1)
-            return
-        thawed = not self._rounds % (OLD_EVERY * THAW_EVERY)
-        if thawed:  # what was alive when it was put aside may be garbage by now
-            gc.unfreeze()
-        gc.collect(2)
-        if (
-            thawed or len(sys.modules) - self._modules > MANY_MODULES
-        ):  # imported since: looking through them is a stall each time
-            self._keep()
+        elif self._rounds % (OLD_EVERY * THAW_EVERY):
+            gc.collect(2)
+            # imported since: looking through them is a stall each time
+            if len(sys.modules) - self._modules > MANY_MODULES:
+                self._keep()
+        else:
+            self.thaw()
 
     def settle(self) -> None:
         """Take what is imported by now out of future collections, which torch would make slow."""
         gc.collect(1)
         self._keep()
 
+    def thaw(self) -> None:
+        """Look through everything: of what was alive when it was put aside, networks and views may be garbage by now.
+
+        After all networks had been opened in one window that was 44 of 547 MB, and took half a second.
+        """
+        gc.unfreeze()
+        gc.collect(2)
+        self._keep()
+        self._aside = False
+
     def _keep(self) -> None:
         gc.freeze()
-        self._modules = len(sys.modules)
+        self._aside, self._modules = True, len(sys.modules)
 
     def stop(self) -> None:
         self._timer.stop()
@@ -136,6 +157,8 @@ def run_window(
 
     window.on_screen.connect(begin)
     window.controller.frame_ready.connect(settled)
+    window.controller.frame_ready.connect(collector.used)
+    window.controller.state_changed.connect(collector.used)
     try:
         with _closed_when_asked(window, app) as asked:
             window.show()

@@ -6,8 +6,8 @@ import ast
 import inspect
 import linecache
 import textwrap
+import tokenize
 from collections.abc import Callable, Iterator
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -72,21 +72,22 @@ def _text(function: Callable[..., Any]) -> str:
     return kept if isinstance(kept, str) else "".join(linecache.getlines(file, function.__globals__))
 
 
-@lru_cache(maxsize=16)
-def _parsed(text: str) -> ast.Module | None:
-    try:
-        return ast.parse(text)
-    except (SyntaxError, ValueError):
-        return None
-
-
 def _node(function: Callable[..., Any]) -> ast.FunctionDef | None:
-    """Return the definition of a function in the text that it was made of."""
+    """Return the definition of a function in the text that it was made of, at the lines where it stands there."""
     first = function.__code__.co_firstlineno
-    for node in ast.walk(_parsed(_text(function)) or ast.Module([], [])):
-        if isinstance(node, ast.FunctionDef):
+    # its own lines alone: the tree of a whole file takes a hundred times as much, and all of it is walked for each
+    lines = _text(function).splitlines(keepends=True)[first - 1 :]
+    try:
+        text = "".join(inspect.getblock(lines))
+        above = "if True:\n" if text[:1].isspace() else ""  # of a method: its indentation stays, and so its texts do
+        tree = ast.parse(above + text)
+    except (SyntaxError, ValueError, tokenize.TokenError):
+        return None
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef) and node.name == function.__name__:
             start = min([node.lineno, *(one.lineno for one in node.decorator_list)])
-            if start == first and node.name == function.__name__:
+            if start == 1 + bool(above):
+                ast.increment_lineno(node, first - start)
                 return node
     return None
 

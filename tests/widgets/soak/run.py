@@ -20,9 +20,13 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from tests.widgets.soak.draws import Interaction, sequence, tour
+from tests.widgets.soak.holdings import holders
+
+if TYPE_CHECKING:
+    from tests.widgets.soak.world import World
 
 T = TypeVar("T")
 EVERY = 200  # interactions between two looks at what is held
@@ -46,7 +50,7 @@ def main() -> int:
     parser.add_argument("--keep-going", action="store_true", help="note what fails and go on")
     parser.add_argument("--no-shrink", action="store_true")
     args = parser.parse_args()
-    _prepare()
+    prepare()
     import main as program
     from tests.widgets.soak.interactions import DONE
 
@@ -60,7 +64,7 @@ def main() -> int:
     return _soak(wanted, args, weights)
 
 
-def _prepare() -> None:
+def prepare() -> None:
     """Open a display, and settings and caches that are nobody's."""
     from tests.widgets.parts.driving import display
 
@@ -73,26 +77,32 @@ def _prepare() -> None:
     display.open_one()
 
 
-def _soak(wanted: Sequence[Interaction], args: argparse.Namespace, weights: Mapping[str, float]) -> int:
+def a_world() -> World:
+    """Return the program with no window yet, started as `main.py` starts it."""
     import main as program
     from explorer.app.answering.engine import LocalEngine
     from explorer.app.remote.engine import DividedEngine
-    from explorer.state.state import State
     from explorer.work.memory import share_arenas
     from explorer.work.threads import tune
-    from tests.widgets.soak.world import Broken, World
+    from tests.widgets.soak.world import World
     from widgets.window.app import leave_sources_unread
 
     share_arenas()
-    leave_sources_unread()  # as the program does
+    leave_sources_unread()
 
     def start() -> DividedEngine:
         tune()
         return DividedEngine(LocalEngine(program.cards()), "main", spare=False)
 
+    return World(start, Path(os.environ["SOAK_FOLDER"], "Größe 한글"))
+
+
+def _soak(wanted: Sequence[Interaction], args: argparse.Namespace, weights: Mapping[str, float]) -> int:
+    from explorer.state.state import State
+    from tests.widgets.soak.world import Broken
+
     print("open files:", ", ".join(sorted(_files())))
-    folder = Path(os.environ["SOAK_FOLDER"], "Größe 한글")
-    world = World(start, folder)
+    world = a_world()
     for one in sequence(
         WARM, weights, 0 if args.replay else WARM
     ):  # what is made once for the whole process is made then
@@ -124,9 +134,9 @@ def _soak(wanted: Sequence[Interaction], args: argparse.Namespace, weights: Mapp
         if number % EVERY == 0:
             world.rest(anew=number % FIRST == 0)
             now = world.figures()
+            print(f"held at {number}: {holders()}", flush=True)
             if number % FIRST == 0:
                 memory.append(now.memory)
-                print(f"held at {number}: {world.holders()}", flush=True)
             seconds = time.monotonic() - since
             _say(args, f"{number} interactions, {seconds:.0f} s", number, now.text(), asdict(now))
         if args.minutes and time.monotonic() - since > 60 * args.minutes:
@@ -139,6 +149,7 @@ def _soak(wanted: Sequence[Interaction], args: argparse.Namespace, weights: Mapp
     end = world.figures()
     _say(args, "at the end, one window", done, last.text(), asdict(last))
     _say(args, "at the end, none", done, end.text(), asdict(end))
+    print(f"held at the end: {holders(listing=True)}", flush=True)
     print("open files:", ", ".join(sorted(_files())))
     print(f"windows opened: {world.opened}, closed late: {world.late}; requests cancelled: {world.cancelled}")
     print(f"done: {dict(world.done.most_common())}")

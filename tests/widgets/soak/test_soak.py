@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -87,7 +88,7 @@ def test_draws_stay_within_what_there_is() -> None:
     assert draw.pick(()) is None and draw.number(1, 3) == 2
 
 
-@pytest.mark.parametrize("what", ["raises", "warns", "says nothing for a person"])
+@pytest.mark.parametrize("what", ["raises", "warns", "KeyError: 'x'", "SystemError: bad argument to internal function"])
 def test_what_must_not_happen_is_seen(world: World, what: str, monkeypatch: pytest.MonkeyPatch) -> None:
     from PySide6.QtCore import QTimer, qWarning
 
@@ -99,7 +100,7 @@ def test_what_must_not_happen_is_seen(world: World, what: str, monkeypatch: pyte
         else:
             from explorer.square.frame import Failure
 
-            world.fail(Failure(State(), "KeyError: 'x'", "", ""))
+            world.fail(Failure(State(), what, "", ""))
 
     monkeypatch.setitem(DONE, "wrong", (1.0, doing))
     monkeypatch.setattr(World, "open_window", lambda self, state: None)
@@ -114,7 +115,7 @@ def test_a_menu_that_a_button_opens_is_left(world: World, monkeypatch: pytest.Mo
     """A button with a menu waits within its click for the choice, and nobody chooses here."""
     from PySide6.QtWidgets import QApplication, QMenu, QToolButton
 
-    seen = []
+    seen: list[object] = []
 
     def doing(world: World, draw: Draws) -> None:
         button = QToolButton(popupMode=QToolButton.ToolButtonPopupMode.InstantPopup)
@@ -133,3 +134,75 @@ def test_a_menu_that_a_button_opens_is_left(world: World, monkeypatch: pytest.Mo
     finally:
         world.close()
     assert seen == ["open", None]
+
+
+def test_what_was_put_aside_is_counted(world: World) -> None:
+    """The window's collector puts aside what there is, and what was put aside is not listed among all objects."""
+    import gc
+
+    from PySide6.QtCore import QTimer
+
+    try:
+        before = world.figures().timers
+        timer = QTimer(interval=10**6)
+        timer.start()
+        gc.freeze()
+        assert world.figures().timers == before + 1
+        timer.stop()
+        ring: list[object] = []
+        ring.append(ring)
+        ring.append(gone := Marked())
+        left = weakref.ref(gone)
+        gc.freeze()
+        del ring, gone
+        world.figures()
+        assert left() is None, "a cycle of what was put aside is garbage like any other"
+    finally:
+        world.close()
+
+
+class Marked:
+    """Something that can be watched."""
+
+
+class Lazy:
+    """Imports what it stands for as soon as it is asked for its class, as some of torch's names do."""
+
+    asked = 0
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        Lazy.asked += 1
+        return object
+
+
+def test_looking_for_arrays_asks_nobody(world: World) -> None:
+    import numpy as np
+
+    from tests.widgets.soak.holdings import arrays
+
+    try:
+        before, array = arrays(), np.zeros(2**20)
+        kept, asked = [array, Lazy()], Lazy.asked
+        more = arrays() - before
+        assert Lazy.asked == asked and more >= array.nbytes and kept
+    finally:
+        world.close()
+
+
+def test_what_one_kind_leaves_is_told(
+    world: World, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An interaction that keeps a megabyte each time is seen by the probe, round after round."""
+    from tests.widgets.soak.probe import probe
+
+    kept: list[bytearray] = []
+    monkeypatch.setitem(DONE, "leaking", (1.0, lambda world, draw: kept.append(bytearray(2**20))))
+    monkeypatch.setattr(World, "open_window", lambda self, state: None)
+    try:
+        probe(world, "leaking", times=20, rounds=3, seed=0, same_window=True)
+        lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("leaking")]
+        found = [float(line.split(" MB")[0].split()[-1]) for line in lines]
+        assert len(found) == 3 and all(19.0 < more < 30.0 for more in found), lines
+    finally:
+        world.close()

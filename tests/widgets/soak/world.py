@@ -48,7 +48,7 @@ MENU_MS = 2000  # that a menu stays open which nobody answers
 LONGEST_S = 120.0  # that a window takes to start
 # what other programs' code says when it meets something that nobody has thought of
 STRANGE = re.compile(
-    r"\b(Attribute|Key|Index|Type|Runtime|Assertion|NotImplemented|ZeroDivision|Name|Recursion)Error\b"
+    r"\b(Attribute|Key|Index|Type|Runtime|Assertion|NotImplemented|ZeroDivision|Name|Recursion|System)Error\b"
 )
 IGNORED = re.compile(r"XDG_RUNTIME_DIR|This plugin does not support")
 NETWORK = """
@@ -220,6 +220,8 @@ class World:
         controller.failed.connect(self.fail)
         controller.log.connect(self._logged)
         controller.delivered.connect(self._delivered)
+        controller.state_changed.connect(self._collector.used)
+        controller.frame_ready.connect(self._collector.used)
         window.panes.failed.connect(lambda text: self.complain(f"a view failed: {text}"))
         window.resize(1280, 800)
         window.show()
@@ -343,6 +345,7 @@ class World:
             self.settle(everything=True)
         else:
             pool.close()  # of processes that read files, kept for the next one
+        gc.unfreeze()  # what the window's collector put aside is not listed, and of a closed window it may be garbage
         for _ in range(3):
             self.app.sendPostedEvents(None, QEvent.Type.DeferredDelete)
             self.app.processEvents()
@@ -357,29 +360,6 @@ class World:
             memory, len(os.listdir("/proc/self/fd")), threads + threading.active_count(), timers,
             len(QApplication.allWidgets()), len(QApplication.topLevelWindows()), _hooks(objects), len(children()),
         )  # fmt: skip
-
-    def holders(self) -> str:
-        """Say what the memory is taken by: heaps, and tensors and arrays that Python knows of."""
-        import ctypes
-
-        import numpy as np
-        import torch
-
-        from explorer.work.budget import held_bytes, results
-
-        class Mallinfo(ctypes.Structure):
-            _fields_ = [(name, ctypes.c_size_t) for name in
-                        ("arena", "o", "s", "h", "mapped", "u", "f", "used", "free", "k")]  # fmt: skip
-
-        ask = getattr(ctypes.CDLL(None), "mallinfo2", None)
-        heap = ""
-        if ask is not None:
-            ask.restype = Mallinfo
-            info = ask()
-            heap = f"heaps {info.used >> 20} MB in use, {info.free >> 20} free, {info.mapped >> 20} mapped; "
-        told = (v for o in gc.get_objects() for v in gc.get_referents(o) if isinstance(v, np.ndarray | torch.Tensor))
-        arrays = held_bytes(told, 0)
-        return f"{heap}arrays {arrays >> 20} MB, results {results.nbytes >> 20} MB, {len(sys.modules)} modules"
 
     def close(self) -> None:
         """Close what is open and stop listening."""

@@ -14,12 +14,13 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from PySide6.QtCore import QSettings, QTimer
+from PySide6.QtCore import QSettings, Qt, QTimer
 from PySide6.QtWidgets import QApplication, QTextBrowser
 
 from explorer.state.state import State
 from tests.widgets.parts.frames.fake_engine import FakeEngine
 from widgets.window import app
+from widgets.window.main_window import MainWindow
 
 
 @pytest.fixture(autouse=True)
@@ -155,6 +156,60 @@ def test_what_was_put_aside_is_looked_through_now_and_then(monkeypatch: pytest.M
     finally:
         collector.stop()
         gc.unfreeze()
+
+
+def test_what_was_put_aside_is_looked_through_once_nobody_uses_the_window(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Ring:
+        """One of a cycle, which nothing but a collector frees."""
+
+        def __init__(self) -> None:
+            self.itself = self
+
+    now = [0.0]
+    monkeypatch.setattr("widgets.window.app.time.monotonic", lambda: now[0])
+    collector = app.Collector()
+    try:
+        ring = Ring()
+        gone = weakref.ref(ring)
+        collector.settle()
+        del ring
+        now[0] = app.QUIET_S
+        collector.used()
+        now[0] += app.QUIET_S
+        collector.collect()
+        assert gone() is not None, "somebody who uses the window feels half a second"
+        now[0] += 1.0
+        with monkeypatch.context() as held:
+            held.setattr("widgets.window.app.QGuiApplication.mouseButtons", lambda: Qt.MouseButton.LeftButton)
+            collector.collect()
+        assert gone() is not None, "a drag that chooses nothing is use too"
+        collector.collect()
+        assert gone() is None and gc.get_freeze_count() > 0
+        thawed: list[int] = []
+        monkeypatch.setattr("widgets.window.app.gc.unfreeze", lambda: thawed.append(1))
+        collector.collect()
+        assert not thawed, "nothing was put aside since"
+    finally:
+        collector.stop()
+        monkeypatch.undo()
+        gc.unfreeze()
+
+
+def test_a_window_in_use_keeps_the_collector_waiting(
+    qapp: QApplication, settings: QSettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    used: list[tuple[object, ...]] = []
+    monkeypatch.setattr(app.Collector, "used", lambda self, *given: used.append(given))
+    before: list[int] = []
+
+    def changed(window: MainWindow) -> None:
+        before.append(len(used))
+        window.controller.change({"seed": 1})
+        before.append(len(used))
+        QTimer.singleShot(0, window.close)
+
+    app.run_window(FakeEngine, argv=["t"], on_ready=changed, settings=settings)
+    assert before[1] > before[0], "a choice is use"
 
 
 def test_what_is_imported_later_leaves_the_collections_too(monkeypatch: pytest.MonkeyPatch) -> None:

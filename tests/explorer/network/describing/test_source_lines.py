@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import gc
 from pathlib import Path
 
 import pytest
@@ -49,6 +51,45 @@ class Net(Base):
         for layer in self.layers:
             x = layer(x)
         return self.last(self.stack(x))
+"""
+
+ODD = """
+from torch import nn
+
+INPUT_SHAPE = (1, None, None)
+
+
+def again(function):
+    return function
+
+
+class Inner(nn.Module):
+    def backward(self, x):
+        def forward(self, x):
+            return x
+        return x
+
+    @again
+    @again
+    def forward(self, x):
+        # a comment
+        text = '''
+at the border
+'''
+
+        return x * 2
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        '''
+Told at the border.
+'''
+        self.inner = Inner()
+
+    def forward(self, x):
+        return self.inner(x)
 """
 
 
@@ -114,3 +155,31 @@ def test_what_a_decorator_or_a_lambda_hides_is_no_error() -> None:
     odd = Odd()
     odd.register_module("part", nn.ReLU())
     assert excerpts(odd, "part") == () and excerpts(odd, "") == ()
+
+
+def test_no_tree_of_a_file_is_kept(tmp_path: Path) -> None:
+    """A tree takes a hundred times what is shown of it, and those of sixteen files were kept."""
+    path = tmp_path / "net.py"
+    path.write_text(f"{NET}# a text that nothing else has read\n")
+    network = load_model(file_card(path, "Net", trust=True))
+
+    def trees() -> int:
+        return sum(isinstance(type(one), type) and issubclass(type(one), ast.AST) for one in gc.get_objects())
+
+    gc.collect()
+    before = trees()
+    assert len(excerpts(network, "first")) == 2
+    gc.collect()
+    assert trees() <= before
+
+
+def test_a_method_is_read_by_itself(tmp_path: Path) -> None:
+    """Texts in the first column, decorators, comments and another method of that name do not mislead."""
+    path = tmp_path / "odd.py"
+    path.write_text(ODD)
+    model = load_model(file_card(path, "Net", trust=True))
+    own = next(one for one in excerpts(model, "inner") if one.title == "Inner.forward")
+    lines = [line.strip() for line in own.text.splitlines()]
+    assert lines[0] == "def forward(self, x):" and "at the border" in lines and lines[-1] == "return x * 2"
+    made = next(one for one in excerpts(model, "inner") if one.title.startswith("made"))
+    assert made.text == "self.inner = Inner()" and ODD.splitlines()[made.first - 1].strip() == made.text
