@@ -197,8 +197,9 @@ def test_orientations_of_two_networks_are_below_each_other(qtbot: QtBot, open_wi
     assert found["o-cnn/order"].tolist() == [group.compose(g, h) for h in range(24)]
     assert "Oh in field 0" in view.caption() and "O in field 0" in view.caption()
     view.rows[1].before.pointed.emit((5, 0, 0))
-    assert f"Orientation {group.labels[5]} of" in view.rows[1].words.text()
-    assert "Orientation identity of" in view.rows[0].words.text(), "each has orientations of its own"
+    said = [row.words.text() for row in view.rows]
+    assert "(O): orientation" in said[1] and f"orientation {group.labels[5]} of" in said[1]
+    assert "(O_h): orientation identity of" in said[0], "each has orientations of its own"
 
 
 @pytest.mark.slow

@@ -38,7 +38,7 @@ class OrientationRow(QWidget):
         self.before, self.after, self.matrix = MapGrid(), MapGrid(), MapGrid()
         self.part: VolumePart | None = None
         self.hot: int | None = None  # the orientation of F(x) that is pointed at
-        self.scale, self.columns = 1.0, 8
+        self.scale, self.columns, self._whose = 1.0, 8, ""
         row = QHBoxLayout()
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(0)
@@ -63,14 +63,14 @@ class OrientationRow(QWidget):
 
     def show_part(self, part: VolumePart, place: Place | None, whose: str) -> None:
         """Show the orientations of a field, cut at a voxel; `whose` is the network where several are compared."""
-        self.part = part
+        self.part, self._whose = part, whose
         assert part.gallery is not None and part.gallery_moved is not None
         self.scale = symmetric_scale([part.gallery, part.gallery_moved])
         here, there = cuts(part, place)
         self.columns = self._columns(*here.shape)
         for grid, values, title in ((self.before, here, "F(x)"), (self.after, there, "F(ρ(g)x)")):
             grid.set_values(values, -self.scale, self.scale, "signed", self.columns)
-            grid.set_title(f"{title}, field {part.field}{whose and ' · '}{whose}")
+            grid.set_title(f"{title}, field {part.field}")
             grid.arrange()
         order = len(part.labels)
         permutation = np.zeros((1, order, order), np.float32)
@@ -114,7 +114,9 @@ class OrientationRow(QWidget):
             grid.set_marks(tuple((channel, r, c) for r, c in rim))
         self.matrix.set_marks(() if went is None else ((0, went, hot),))
         where = "has no place under this element" if went is None else f"goes to {part.labels[went]}"
-        self.words.setText(f"Orientation {part.labels[hot]} of field {part.field} {where}.")
+        said = f"rientation {part.labels[hot]} of field {part.field} {where}."
+        # where there is room for all of its name: those of networks that are compared often begin alike
+        self.words.setText(f"{self._whose}: o{said}" if self._whose else f"O{said}")
 
     def _came(self, h: int) -> int | None:
         """Return the orientation of F(x) that is h of F(ρ(g)x)."""
