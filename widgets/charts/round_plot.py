@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QRectF, Qt
-from PySide6.QtGui import QBrush, QColor, QPainter, QPainterPath
-from PySide6.QtWidgets import QWidget
+from PySide6.QtGui import QBrush, QColor, QPainter, QPainterPath, QPen
+from PySide6.QtWidgets import QGraphicsEllipseItem, QGraphicsPathItem, QWidget
 
 from widgets.base.look import theme
 from widgets.charts.axis.axes import NameAxis, ValueAxis
@@ -16,6 +16,8 @@ from widgets.charts.library import pg
 from widgets.charts.plot import Plot
 
 FINE = 96  # corners of a circle
+FAR = 20.0  # radii: wider than any plot shows
+FRONT = 1e6  # before all that lies in a disc
 
 Points = tuple[NDArray[np.float64], NDArray[np.float64]]
 
@@ -42,18 +44,35 @@ class RoundPlot(Plot):
 
 
 class Disc(pg.GraphicsObject):
-    """A round window: what is added to it is cut off at its rim."""
+    """A round window: what is added to it ends at its rim.
+
+    It is covered beyond that, not clipped: Qt's SVG reckons a clip that is no rectangle in whole units of the plot.
+    """
 
     def __init__(self) -> None:
         super().__init__()
-        self.radius = 1.0
-        self.brush = QBrush(Qt.BrushStyle.NoBrush)
-        self.setFlag(self.GraphicsItemFlag.ItemClipsChildrenToShape)
+        self.radius = 0.0
+        self._ground, self._around = QGraphicsEllipseItem(self), QGraphicsPathItem(self)
+        self._ground.setZValue(-FRONT)
+        self._around.setZValue(FRONT)
+        for item in (self._ground, self._around):
+            item.setPen(QPen(Qt.PenStyle.NoPen))
+            item.setAcceptedMouseButtons(Qt.MouseButton.NoButton)
+        self.set_radius(1.0)
 
     def set_radius(self, radius: float) -> None:
         if radius != self.radius:
             self.prepareGeometryChange()
             self.radius = radius
+            self._ground.setRect(self.boundingRect())
+            far, path = FAR * radius, self.shape()
+            path.addRect(-far, -far, 2 * far, 2 * far)
+            self._around.setPath(path)
+
+    def dress(self, ground: QColor | None = None) -> None:
+        """Take the colours of the theme, within the disc that of `ground` if there is one."""
+        self._ground.setBrush(ground or QBrush(Qt.BrushStyle.NoBrush))
+        self._around.setBrush(QColor(theme.current().panel))
 
     def add(self, item: Any, z: float = 0.0) -> Any:
         item.setParentItem(self)
@@ -69,9 +88,7 @@ class Disc(pg.GraphicsObject):
         return path
 
     def paint(self, p: QPainter, *rest: Any) -> None:
-        p.setPen(Qt.PenStyle.NoPen)
-        p.setBrush(self.brush)
-        p.drawEllipse(self.boundingRect())
+        """Leave it to the items."""
 
 
 def polar(radii: NDArray[Any]) -> Points:

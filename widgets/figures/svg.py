@@ -1,8 +1,8 @@
 """SVG that other programs draw as Qt does.
 
-Qt writes the clip of a widget that lies inside another one without its place, and strokes that are not to be scaled in
-a way that some programs ignore. So each widget is painted by itself, where its place is the origin, and put into a
-nested picture that clips it; strokes are written in pixels.
+Qt writes the clip of a widget that lies inside another one without its place, goes on with an inner clip where it has
+ended (see `clips`), and strokes what is not to be scaled in a way that some programs ignore. So each widget is painted
+by itself, where its place is the origin, and put into a nested picture that clips it; strokes are written in pixels.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QPoint, QRect, QSize,
 from PySide6.QtGui import QFont, QFontMetricsF, QImage, QImageWriter, QPainter, QRegion
 from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtWidgets import QWidget
+
+from widgets.figures.clips import with_own_clips
 
 _NUMBER = r"-?\d+(?:\.\d+)?(?:e[-+]?\d+)?"
 _GROUP = re.compile(
@@ -99,7 +101,8 @@ def _painted(size: QSize, dots: int, paint: Callable[[QPainter], None]) -> str:
     painter.end()
     text = bytes(buffer.data().data()).decode()
     body = text[text.index(">", text.index("<svg ")) + 1 : text.rindex("</svg>")]
-    return _GROUP.sub(_in_pixels, _RUNS.sub(_joined, re.sub(r"<(title|desc)>[^<]*</\1>\s*", "", body)))
+    body = with_own_clips(re.sub(r"<(title|desc)>[^<]*</\1>\s*", "", body))
+    return _GROUP.sub(_in_pixels, _RUNS.sub(_joined, body))
 
 
 def _joined(found: re.Match[str]) -> str:

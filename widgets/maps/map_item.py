@@ -322,7 +322,7 @@ class MapItem(QGraphicsObject):
         frame = self.frame()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
         painter.save()
-        painter.setClipRect(frame)
+        painter.setClipRect(frame, Qt.ClipOperation.IntersectClip)
         self._paint_marks(painter)
         painter.restore()
         self._paint_labels(painter, frame)

@@ -21,7 +21,7 @@ from explorer.declare.states.model_name import code_of, files_of
 from explorer.square.frame import Failure, Frame, LayerInfo, OrbitCurve
 from explorer.state.catalogue import Busy, Catalogue
 from explorer.state.random_element import random_steps
-from explorer.state.resolve import corrected, resolve, without_missing
+from explorer.state.resolve import corrected, orbit_for, resolve, without_missing
 from explorer.state.runs import models_of
 from explorer.state.session import Session, SessionError, is_session, load_session
 from explorer.state.state import History, State
@@ -156,6 +156,7 @@ class Controller(QObject):
             changes.setdefault("sample", sample_for(changes["model"], self.state, self.catalogue))
         elif changes.get("layer", state.layer) != state.layer:
             changes = {"channel": None, "pixel": None} | changes
+        changes = {"orbit": orbit_for(self.state, changes.get("steps", state.steps))} | changes
         self._become(replace(state, **changes), tag)
 
     def set_model(self, name: str) -> None:
@@ -188,15 +189,14 @@ class Controller(QObject):
 
     def randomise(self, exact: bool = True) -> None:
         """Draw another element: one that permutes places, or (not `exact`) any angle and shift."""
-        size = self.frame.squares[0].x.shape[-2:] if self.frame and self.frame.squares else UNKNOWN_SIZE
-        height, width = int(size[0]), int(size[1])
-        self.set_steps(random_steps(self._rng, (height, width), self.domain, exact, self.state))
+        height, width = self.frame.squares[0].x.shape[-2:] if self.frame and self.frame.squares else UNKNOWN_SIZE
+        steps = random_steps(self._rng, (int(height), int(width)), self.domain, exact, self.state)
+        self.change({"steps": steps, "orbit": self.state.orbit})  # one curve to compare them on
 
     def go_on(self, by: int) -> None:
         """Show the next one, or one before, of several sequences in the data; round and round."""
         base, part = split_part(self.state.sample or (self.info.sample if self.info is not None else ""))
-        number, colon, rest = part.partition(":")
-        frame = self.frame
+        (number, colon, rest), frame = part.partition(":"), self.frame
         count = frame.sample_parts if frame is not None and frame.state.sample == self.state.sample else 1
         if count < 2:
             self.told.emit("There is no other in these data: they hold one alone.")

@@ -8,13 +8,16 @@ import shutil
 import subprocess
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 from numpy.typing import NDArray
 from PIL import Image
-from PySide6.QtCore import QSize
-from PySide6.QtGui import QPainter
+from PySide6.QtCore import QRect, QSize, Qt
+from PySide6.QtGui import QColor, QImage, QPainter
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
@@ -31,8 +34,7 @@ from widgets.views.layer_tree.layers import LayersView
 SPECS = scan(widgets, "VIEW", "views")
 CELL = 8  # pixels of a PNG along a side: letters of another font still fill about the same cells
 MOST = 0.3  # of the range from black to white, that a cell differs by: thin lines and letters fall otherwise into cells
-FEW = 0.02  # of the cells that differ by more
-# pytestmark = pytest.mark.slow
+FEW = 0.003  # of the cells that differ by more: a title or a curve that is missing is more than that
 
 
 def cells(path: Path, size: tuple[int, int]) -> NDArray[np.float64]:
@@ -119,3 +121,67 @@ def test_the_search_above_the_layers_is_no_part_of_a_figure(qtbot: QtBot, tmp_pa
     drawn = (tmp_path / "layers.svg").read_text()
     assert view.squares[0].layers[-1].name in drawn and "Name, type or field" not in drawn
     assert view.bar.isVisible(), "and it is there again"
+
+
+SIDE = 96  # pixels of the pictures below
+
+RECTS = st.tuples(*(st.integers(0, 60) for _ in range(2)), *(st.integers(12, 60) for _ in range(2)))
+DRAWN = st.recursive(
+    st.tuples(st.just("draw"), RECTS),
+    lambda inner: st.tuples(st.just("clip"), RECTS, st.booleans(), st.lists(inner, min_size=1, max_size=4)),
+    max_leaves=12,
+)
+
+
+def paint(painter: QPainter, what: Any) -> None:
+    """Draw a rectangle, or other things within a clip; with a scale too, as a chart does."""
+    if what[0] == "draw":
+        painter.fillRect(QRect(*what[1]), QColor("black"))
+        return
+    _, rect, scaled, inner = what
+    painter.save()
+    painter.setClipRect(QRect(*rect), Qt.ClipOperation.IntersectClip)
+    if scaled:
+        painter.translate(4, 2)
+    for part in inner:
+        paint(painter, part)
+    painter.restore()
+
+
+@pytest.mark.skipif(shutil.which("rsvg-convert") is None, reason="rsvg-convert is not installed")
+@settings(max_examples=40, deadline=None)
+@given(st.lists(DRAWN, min_size=1, max_size=4))
+@example(
+    [
+        (
+            "clip",
+            (0, 0, 90, 90),
+            False,
+            [("clip", (0, 0, 12, 12), False, [("draw", (0, 0, 9, 9))]), ("draw", (40, 40, 30, 30))],
+        )
+    ]
+)
+def test_what_follows_a_clip_within_another_is_not_clipped_by_it(tmp_path_factory: Any, parts: list[Any]) -> None:
+    def all_of(painter: QPainter) -> None:
+        for part in parts:
+            paint(painter, part)
+
+    image = QImage(SIDE, SIDE, QImage.Format.Format_RGB32)
+    image.fill(Qt.GlobalColor.white)
+    painter = QPainter(image)
+    all_of(painter)
+    painter.end()
+    folder = tmp_path_factory.mktemp("clips")
+    image.save(str(folder / "clips.png"))
+    page = QWidget()
+    page.resize(SIDE, SIDE)
+
+    def below(painter: QPainter) -> None:
+        painter.fillRect(0, 0, SIDE, SIDE, QColor("white"))
+        all_of(painter)
+
+    (folder / "clips.svg").write_text(composed(page, QSize(SIDE, SIDE), below, "", ""))
+    other = by_librsvg(folder / "clips.svg", SIDE)
+    with Image.open(folder / "clips.png") as one, Image.open(other) as two:
+        apart = np.abs(np.asarray(one.convert("L"), float) - np.asarray(two.convert("L"), float))
+    assert apart.max() < 64, parts

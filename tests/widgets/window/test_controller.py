@@ -330,6 +330,25 @@ def test_with_a_second_model_there_are_two_curves_in_order(bench: Bench) -> None
     assert [curve.model for curve in bench.said["orbit_ready"][-1]] == ["d4-cnn", "c4-cnn"]
 
 
+def test_the_orbit_runs_over_what_was_put_in_alone(bench: Bench) -> None:
+    c = bench.c
+    c.set_steps(parse_chain("translate:5"))
+    assert c.state.orbit == "translate", "the curve is that of what moves"
+    c.set_steps(parse_chain("translate:5+rotate:90"))
+    assert c.state.orbit == "translate", "it stays while that is in use"
+    c.change({"orbit": "rotate"})
+    c.set_steps(parse_chain("translate:6"))
+    assert c.state.orbit == "rotate", "what a person has chosen stays"
+    c.set_steps(parse_chain("reflect:horizontal"))
+    assert c.state.orbit == "rotate", "a mirror has no curve"
+    for _ in range(5):
+        c.randomise(exact=False)
+        assert c.state.orbit == "rotate", "random elements are compared on one curve"
+    c.undo()
+    c.change({"orbit": "rotate", "steps": parse_chain("translate:1")})
+    assert c.state.orbit == "rotate"
+
+
 def test_the_orbit_survives_its_own_parameter_and_another_layer(bench: Bench) -> None:
     bench.until(complete(bench))
     count = len(bench.said["orbit_ready"])

@@ -214,7 +214,7 @@ class Values(pg.GraphicsObject):
             values = panel.matrix.tile(panel.head, rows, columns)
             inks = shade(values, style, panel.matrix.sparse)
         table, used = colour_table(style.kind), font(min(11.0, cell / 3.2))
-        p.setClipRect(self.boundingRect())
+        p.setClipRect(self.boundingRect(), Qt.ClipOperation.IntersectClip)
         metrics = QFontMetricsF(used)
         p.setFont(used)
         for i, j in np.argwhere(inks != HIDDEN):

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from PySide6.QtCore import QPointF, QSize, Qt, Signal
-from PySide6.QtGui import QBrush, QColor, QMouseEvent, QWheelEvent
+from PySide6.QtGui import QColor, QMouseEvent, QWheelEvent
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
 
 from widgets.base.look import theme
@@ -168,7 +168,7 @@ class PatchPanel(RoundPlot):
         if not hasattr(self, "footer"):
             return
         t = theme.current()
-        self.disc.brush = QBrush(QColor(t.raised))
+        self.disc.dress(QColor(t.raised))
         self.rim.setPen(ink(t.line))
         self.wires.setPen(ink(t.muted, alpha=115))
         self.rays.setPen(ink(t.first, 1.0))

@@ -56,10 +56,10 @@ class RoseChart(RoundPlot):
         super().__init__(parent)
         self.rose: Rose | None = None
         self.link, self._span = "", (0.0, 1.0)
-        self.rim, self.zero = self.add(pg.PlotCurveItem()), self.add(pg.PlotCurveItem())
+        self.rim, self.zero = self.add(pg.PlotCurveItem(), 3), self.add(pg.PlotCurveItem())
         self.rim.setData(*circles([1.0]))
         self.axes = [self.add(pg.PlotCurveItem([0, x], [0, y]), 1) for x, y in ((1, 0), (0, 1))]
-        self.names = [self.add(pg.TextItem(name, anchor=(0.5, 0.5)), 1) for name in "XY"]
+        self.names = [self.add(pg.TextItem(name, anchor=(0.5, 0.5)), 3) for name in "XY"]
         self.disc = self.add(Disc(), 2)
         self.others = self.disc.add(pg.PlotCurveItem(connect="finite"))
         self.curves = [self.add(pg.PlotCurveItem(connect="finite"), z) for z in (3, 4)]  # before, after
@@ -149,6 +149,7 @@ class RoseChart(RoundPlot):
             return
         t = theme.current()
         self.footer.dress()
+        self.disc.dress()
         self.rim.setPen(ink(t.line))
         self.zero.setPen(ink(t.muted, style=Qt.PenStyle.DashLine))
         self.others.setPen(ink(mixed(t.muted, t.panel, 0.35).name()))

@@ -55,7 +55,7 @@ class RowAxis(Axis):
 
     def paint(self, p: QPainter, *rest: Any) -> None:
         area = self.boundingRect()
-        p.setClipRect(area)
+        p.setClipRect(area, Qt.ClipOperation.IntersectClip)
         p.setFont(self.font)
         for slot in self.board.slots:
             top = slot.top - self.board.scroll
