@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from explorer.declare.samples import Array
+from explorer.declare.samples import Array, Sample
 
 KINDS = "random|ramp|ones|zeros"  # in a regular expression
+
+
+def filling_texts(sample: Sample, kinds: Iterable[str] = KINDS.split("|"), first: str = "") -> tuple[str, ...]:
+    """Return texts of a sample's shape, one of each kind; of several signals "image=random:3x9,mask=random:1x9".
+
+    Args:
+        first: what stands before the shape, such as "1x" for a batch of one.
+    """
+    shapes = {name: first + "x".join(map(str, signal.values.shape)) for name, signal in sample.signals.items()}
+    if len(shapes) == 1:
+        return tuple(f"{kind}:{shape}" for shape in shapes.values() for kind in kinds)
+    return tuple(",".join(f"{name}={kind}:{shape}" for name, shape in shapes.items()) for kind in kinds)
 
 
 def filling(

@@ -111,6 +111,17 @@ class Inputs:
     def with_x(self, x: Tensor) -> Inputs:
         return replace(self, values=(x, *self.values[1:]))
 
+    def with_batch(self, x: Tensor) -> Inputs:
+        """Return the inputs with several samples of x, (samples, ...), each beside the same other values."""
+        if x.shape[0] == 1:
+            return self.with_x(x)
+        others = (
+            # copies, since somebody else's network may write into them
+            v.repeat(x.shape[0], *(1 for _ in v.shape[1:])) if f.batched and v.shape[0] == 1 else v
+            for v, f in zip(self.values[1:], self.fields[1:], strict=True)
+        )
+        return replace(self, values=(x, *others))
+
 
 Given = Union["Tensor", Inputs]  # a tensor alone is the one argument
 

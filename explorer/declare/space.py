@@ -121,6 +121,10 @@ class DeclaredSpace(ABC):
         """
         return None
 
+    def fillings(self, sample: Sample) -> tuple[str, ...]:
+        """Return texts of numbers in the shape of a sample, as `sample_of` reads them: noise, a ramp, one number."""
+        return ()
+
     def fit(self, sample: Sample, form: Form) -> Sample:
         """Adapt a sample to what a network takes; raise ValueError, in one sentence, where that is impossible."""
         if kinds()[sample.domain].name not in {k.name for k in self.kinds}:

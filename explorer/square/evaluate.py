@@ -156,7 +156,7 @@ def square(
         result = replace(result, field_of_view=receptive_field(p, selected, state.pixel, state.channel))
     result = replace(result, weights=weights_of(p, selected, state.gradient))
     result = replace(result, cut_off=cut_off(p, element))
-    return judged(p, result, measures, element), answers
+    return judged(p, result, measures, element, idle=False), answers
 
 
 def _of_first(p: Prepared, answers: Mapping[str, Tensor]) -> LayerError | None:

@@ -153,6 +153,7 @@ class Saliency:
         error: relative distance of S(rho(g) x) from rho(g) S(x); None where the entry itself moves.
         exact: whether the element permutes pixels.
         done: share of the work, for partial maps.
+        problem: why there is no map, in a sentence.
     """
 
     method: str
@@ -166,6 +167,7 @@ class Saliency:
     error: float | None = None
     exact: bool = False
     done: float = 0.0
+    problem: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

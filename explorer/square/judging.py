@@ -25,6 +25,10 @@ from explorer.square.frame import Measure, Square
 from explorer.square.preparing.kept import kept
 from explorer.square.preparing.prepare import Prepared, meet_chance, reseed
 
+ELSEWHERE = (
+    "the law holds on this x and breaks on other numbers of its shape: what makes the fault meets nothing here, "
+    "as a border where x is empty"
+)
 PLAIN = 1e-9  # relative error in double precision up to which an answer obeys its law
 
 
@@ -108,17 +112,46 @@ def _seen_in_double(p: Prepared, element: Element) -> bool:
     """
     if (there := _in_double(p)) is None:
         return False
-    other, answers = there
+    return _breaks(p, element, p.inputs, *there)
+
+
+@kept(most=16)
+def _seen_on_others(p: Prepared, element: Element) -> bool:
+    """Say whether the output breaks its law on other numbers than these, in double precision.
+
+    A fault at the border is not seen where x is empty there, and nothing inside of the network is there to show it.
+    """
+    found = _on_others(p)
+    return found is not None and _breaks(p, element, *found)
+
+
+@kept()
+def _on_others(p: Prepared) -> tuple[Inputs, nn.Module, dict[str, Tensor]] | None:
+    """Return other numbers than these, and what the network in double precision answers to them."""
+    made = rounding.drawn_anew(p.inputs, p.seed)
+    there = (p.model, {}) if p.dtype == torch.float64 else _in_double(p)
+    if made is None or there is None:
+        return None
     with p.unrecorded():
         reseed(p.seed)
-        moved = in_precision(other, p.inputs.to(dtype=torch.float64).moved(element), list(answers), torch.float64)
+        answers = in_precision(there[0], made, list(p.trace.outputs), torch.float64)
+    return None if answers is None else (made, there[0], answers)
+
+
+def _breaks(
+    p: Prepared, element: Element, inputs: Inputs, other: nn.Module, answers: Mapping[str, Tensor]
+) -> bool:  # fmt: skip
+    """Say whether answers of the network in double precision to some inputs break their law."""
+    with p.unrecorded():
+        reseed(p.seed)
+        moved = in_precision(other, inputs.to(dtype=torch.float64).moved(element), list(answers), torch.float64)
         for name, value in answers.items():
             layer = p.trace[name]
             expected = measure.expected_after(element, layer, value)
             if moved is None or expected is None or layer.field is None or expected.shape != moved[name].shape:
                 continue
             where = measure.mask(element, value, layer.field, layer.sees)
-            if not measure.judged(element, p.inputs, layer, value, where):
+            if not measure.judged(element, inputs, layer, value, where):
                 continue
             stored = _of_filters(p, False, element.group).get(name, 0.0)
             most = rounding.limit(PLAIN, stored, variation(p).get(name)) if stored > PLAIN else PLAIN
@@ -154,13 +187,16 @@ class _Row:
     seen: bool
 
 
-def judged(p: Prepared, square: Square, measures: Mapping[str, Measure], element: Element) -> Square:
+def judged(
+    p: Prepared, square: Square, measures: Mapping[str, Measure], element: Element, idle: bool = True
+) -> Square:  # fmt: skip
     """Return the square with these measures, the verdict on the network, the layers that make the fault, and hints.
 
     As in an audit, a layer is not guilty by a guess of its field alone while the output obeys its law.
 
     Args:
         element: that was measured; an output that rounding may have acquitted is asked in double precision.
+        idle: there is time to run a network that shows nothing but its answer on other numbers too.
     """
     found = rows(p, measures)
     guilty = guilt.guilty_layers(p.trace, found)
@@ -179,12 +215,23 @@ def judged(p: Prepared, square: Square, measures: Mapping[str, Measure], element
             verdict = ""
         else:
             verdict = "holds" if any(end is not None and end.exact for end in ends) else "no law"
+    ask = _seen_on_others if idle else _seen_on_others.there
+    elsewhere = verdict == "holds" and _closed(p) and bool(ask(p, element))
+    if elsewhere:
+        verdict, guilty = "broken", list(p.trace.outputs)
     if p.trouble.verdict == "undefined" or (p.trouble and verdict in ("holds", "")):
         verdict = p.trouble.verdict
     told = causes(p, guilty, element.group)
+    if elsewhere:
+        told = (ELSEWHERE, *told)
     if p.trouble and not p.trouble.layer and verdict == "broken":
         told = (p.trouble.sentence, *told)
     return replace(square, measures=measures, verdict=verdict, guilty=tuple(guilty), hints=told)
+
+
+def _closed(p: Prepared) -> bool:
+    """Say whether nothing is seen of a network but its answer."""
+    return all(layer.name in p.trace.outputs for layer in p.trace.layers)
 
 
 def rows(p: Prepared, measures: Mapping[str, Measure]) -> list[guilt.Finding]:

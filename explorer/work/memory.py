@@ -26,7 +26,7 @@ ARENAS = 2  # the window's and one for all threads that compute
 def uncollected() -> Iterator[None]:
     """Look for no cycles meanwhile: what an import makes stays, and is looked through again and again.
 
-    The imports of torch and of all cards take 0.2 to 0.3 s of 1.6 less.
+    The imports of torch and of all cards take 0.2 to 0.3 s of 1.6 less, a network of 15,000 modules a quarter.
     """
     was = gc.isenabled()
     gc.disable()

@@ -25,6 +25,7 @@ from widgets.base.view import View
 from widgets.window.automation.recording import Recorder, Turntable
 from widgets.window.lessons.guide import Guide
 from widgets.window.opening.comparing import Comparing
+from widgets.window.opening.filling import Filling
 from widgets.window.opening.imports import Imports
 from widgets.window.opening.models import FILTER, Models, takes
 from widgets.window.opening.trusted import TrustedFiles
@@ -55,6 +56,7 @@ class Files(QObject):
         self._shell = shell
         self._controller = shell.controller
         self.comparing = Comparing(shell, lambda title, filters: self.ask_open(title, filters))
+        self.filling = Filling(shell)
         self.models = Models(shell)
         self.imports = Imports(shell)
         self.trainer = Trainer(shell)

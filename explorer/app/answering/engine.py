@@ -12,6 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from explorer.app.answering.devices import device_of
 from explorer.app.answering.experiments import proposals
 from explorer.app.answering.own_inputs import InputAsked, asked, tried
 from explorer.app.answering.versions import Version, Versions
@@ -47,6 +48,7 @@ from explorer.state.catalogue import Busy, Catalogue, SampleInfo
 from explorer.state.state import State
 from explorer.work.budget import Shared, Table, held_bytes, results
 from explorer.work.files.stamps import stamp
+from explorer.work.memory import uncollected
 from explorer.work.progress import Cancelled
 
 THUMBNAIL = 48  # pixels along a side
@@ -172,14 +174,15 @@ class LocalEngine:
         if (kept := self._prepared.used(key)) is not None:
             return kept
         base = self.prepared(replace(state, interventions=()), name, cancelled) if some else None
-        model, told = self._network(name, params)
-        # a prepared epoch owns its copy: the same network may be wanted in two precisions at once
-        made = prepare(
-            card, copied(model), self.sample(state, card), device=device_of(state.device),
-            dtype=DTYPES[state.dtype], overrides=dict(overrides), declared=not card.own,
-            seed=state.seed, cancelled=cancelled, base=base, like=self.versions.traced(name, key),
-            intervened=None if base is None else partial(self._intervened, base, state),
-        )  # fmt: skip
+        with uncollected():
+            model, told = self._network(name, params)
+            # a prepared epoch owns its copy: the same network may be wanted in two precisions at once
+            made = prepare(
+                card, copied(model), self.sample(state, card), device=device_of(state.device),
+                dtype=DTYPES[state.dtype], overrides=dict(overrides), declared=not card.own,
+                seed=state.seed, cancelled=cancelled, base=base, like=self.versions.traced(name, key),
+                intervened=None if base is None else partial(self._intervened, base, state),
+            )  # fmt: skip
         made.notes, made.interventions = (*told, *made.notes), some
         self._prepared.store(key, made, 1 + len(state.compared) + bool(state.interventions) + bool(state.against))
         return made
@@ -351,8 +354,9 @@ class LocalEngine:
         Raises:
             ModelError: it cannot be made, or is code that is not trusted.
         """
-        card = self.card(name)
-        load_model(card)
+        with uncollected():
+            card = self.card(name)
+            self._network(name, ())  # kept: the answer that follows needs it
         if state is None:
             return {"model": name}
         # what renumbers nodes renumbers points as well, and would say little of a network in space
@@ -385,6 +389,11 @@ class LocalEngine:
 
         return write_file(find_sample(state.sample or self.card(state.model).sample, state.seed), path)
 
+    def fillings(self, state: State) -> tuple[str, ...]:
+        """Return texts of numbers in the shape of the present data: noise, a ramp, ones."""
+        sample = self.sample(state, self.card(state.model))
+        return space_of_kind(sample.domain).fillings(sample)
+
     def hold(self, state: State) -> str:
         """Keep the present run for comparison; return the text that names it."""
         return self.comparing.hold(state)
@@ -403,8 +412,7 @@ class LocalEngine:
         Raises:
             ValueError: there is nothing that could be written in this format.
         """
-        ending = Path(path).suffix.lower()
-        if any(ending in space.capture_endings.values() for space in spaces().values()):
+        if any(Path(path).suffix.lower() in space.capture_endings.values() for space in spaces().values()):
             from explorer.data.writers import write_file
 
             p = self.prepared(state, state.model)
@@ -426,25 +434,3 @@ class LocalEngine:
 def _about(key: object, name: str) -> bool:
     """Say whether what is kept under a key was made of that network."""
     return isinstance(key, tuple) and bool(key) and key[0] == name
-
-
-def device_of(name: str) -> torch.device:
-    """Return the device; "auto" is the first GPU, else the CPU.
-
-    Raises:
-        ValueError: there is no such device.
-    """
-    if name == "auto":
-        return torch.device("cuda:0" if torch.cuda.is_available() else "cpu")
-    try:
-        device = torch.device(name)
-    except RuntimeError:
-        raise ValueError(f"unknown device {name!r}; write 'cpu', 'cuda:0' or 'auto'") from None
-    if device.type == "mps" and not torch.backends.mps.is_available():
-        raise ValueError(f"there is no device {name!r} here")
-    if device.type not in ("cpu", "cuda", "mps"):
-        raise ValueError(f"cannot measure on {name!r}; write 'cpu', 'cuda:0' or 'auto'")
-    if device.type == "cuda" and (not torch.cuda.is_available() or (device.index or 0) >= torch.cuda.device_count()):
-        count = torch.cuda.device_count()
-        raise ValueError(f"there is no device {name!r} here; this machine has {count} CUDA device(s)")
-    return device

@@ -410,7 +410,7 @@ def _made_on(name: str) -> Iterator[None]:
         return
     import torch
 
-    from explorer.app.answering.engine import device_of
+    from explorer.app.answering.devices import device_of
 
     tf32 = torch.backends.cudnn.allow_tf32
     try:

@@ -77,7 +77,7 @@ def _title(state: State, wanted: State, p: Prepared, q: Prepared) -> str:
         base, weights = split_name(wanted.model)
         same = base == split_name(state.model)[0]
         file = re.split(r"[/\\]", weights)[-1]
-        words.append(f"the weights {file}" if same and weights else wanted.model)
+        words.append(f"the weights {file}" if same and weights else q.card.title if q.card.own else wanted.model)
     if (wanted.sample or q.card.sample) != (state.sample or p.card.sample):
         words.append(q.sample.title if q.sample is not None else wanted.sample)
     if wanted.params != (state.params if wanted.model == state.model else ()):

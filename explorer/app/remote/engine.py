@@ -223,6 +223,13 @@ class DividedEngine:
         told: str = self._ask((name,), "tried", name, said)
         return told
 
+    def fillings(self, state: State) -> tuple[str, ...]:
+        """Return texts of numbers in the shape of the present data."""
+        found: tuple[str, ...] = (
+            self._ask((state.model,), "fillings", state) if foreign(state.model) else self.local.fillings(state)
+        )
+        return found
+
     def hold(self, state: State) -> str:
         """Keep the present run for comparison; return the text that names it."""
         text: str = self._ask(models_of(state), "hold", state) if foreign(*models_of(state)) else self.local.hold(state)

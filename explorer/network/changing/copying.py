@@ -50,6 +50,15 @@ def _plain(kind: Any) -> bool:
     return general and stated and not hasattr(kind, "__deepcopy__")
 
 
+def _parameter(value: nn.Parameter, memo: dict[int, Any]) -> nn.Parameter:
+    """Copy as `nn.Parameter.__deepcopy__` does, without what `copy.deepcopy` looks at first."""
+    if (known := memo.get(id(value))) is not None:
+        found: nn.Parameter = known
+        return found
+    made: nn.Parameter = value.__deepcopy__(memo)
+    return made
+
+
 def _value(name: str, value: Any, memo: dict[int, Any]) -> Any:
     kind = type(value)
     if kind in _ATOMS or (kind is tuple and all(type(v) in _ATOMS for v in value)):
@@ -59,6 +68,8 @@ def _value(name: str, value: Any, memo: dict[int, Any]) -> Any:
         return memo.setdefault(id(value), kind())
     if name == "_modules" and kind in (dict, OrderedDict):
         return kind((n, None if m is None else copied_module(m, memo)) for n, m in value.items())
+    if name == "_parameters" and kind in (dict, OrderedDict) and all(type(v) is nn.Parameter for v in value.values()):
+        return kind((n, _parameter(v, memo)) for n, v in value.items())
     before = len(memo)
     try:
         return copy.deepcopy(value, memo)

@@ -8,6 +8,7 @@ queries, keys and masks are kept by reference, and the matrix is made where some
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -15,7 +16,7 @@ from typing import Any
 import torch
 from torch import Tensor
 from torch.nn import functional as F
-from torch.overrides import TorchFunctionMode
+from torch.overrides import TorchFunctionMode, _get_current_function_mode, _pop_mode_temporarily
 
 from explorer.network.inner.factors import Factors
 from explorer.network.inner.tiled import matrix
@@ -35,6 +36,19 @@ _HANDS_ON = {
 }  # fmt: skip
 _REORDERS = {"transpose", "permute", "__getitem__"}
 _WAITING = 64  # answers of a softmax that no product has taken yet
+
+
+@contextmanager
+def unwatched() -> Iterator[None]:
+    """Let functions of torch pass meanwhile: a mode hears of every attribute of a tensor that is looked at.
+
+    What hooks look at is a third of the time of a trace. A mode of somebody else's stays as it is.
+    """
+    if not isinstance(_get_current_function_mode(), Watch):
+        yield
+        return
+    with _pop_mode_temporarily():
+        yield
 
 
 class Watch(TorchFunctionMode):

@@ -24,9 +24,11 @@ GIVEN = "a table that its caller gives it has no law of its own that is known"
 UNFIT = "its shape fits no places of the input"
 
 
-def inferred(module: nn.Module, given: FieldType | None, shape_in: tuple[int, ...], shape: tuple[int, ...]) -> str:
-    """Return how a field follows from the module's kind and its shapes."""
-    if declares(module):
+def inferred(
+    module: nn.Module, given: FieldType | None, shape_in: tuple[int, ...], shape: tuple[int, ...], declaring: bool
+) -> str:
+    """Return how a field follows from the module's kind and its shapes; `declaring` is what `declares` says."""
+    if declaring:
         return DECLARED
     kind = type(module).__name__
     if given is None or not shape_in:

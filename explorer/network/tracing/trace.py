@@ -21,6 +21,7 @@ from explorer.declare.inputs import Given, Inputs, inputs_of
 from explorer.declare.types.field_text import parse_field
 from explorer.declare.types.fields import FieldType
 from explorer.network.changing.conduct import Unusual, left_out, overwritten, require_usual, writes
+from explorer.network.inner.attention import unwatched
 from explorer.network.inner.tracing import constant_masks, described, settled
 from explorer.network.inner.value import Inner
 from explorer.network.inner.watching import watching
@@ -196,6 +197,7 @@ class _Recorder:
         self.stack.append(self.names[module])
         self._entered.append((args, kwargs, len(self.layers)))
 
+    @unwatched()
     def leave(self, module: nn.Module, args: Any, kwargs: Any, result: Any) -> None:
         name = self.names[module]
         while self.stack.pop() != name:  # a layer that raised, in a forward that caught it, never left
@@ -223,7 +225,8 @@ class _Recorder:
         shape_in, shape = tuple(tensors[0].shape) if tensors else (), tuple(out.shape)
         out_field: FieldType | None
         passed = self._known.get(id(out)) if has_inner else None
-        why = reasons.inferred(module, in_field, shape_in, shape)
+        declaring, params = declares(module), counted(module)
+        why = reasons.inferred(module, in_field, shape_in, shape, declaring)
         if passed is not None:
             out_field, radius, rank = passed
             why = reasons.PASSED
@@ -235,7 +238,7 @@ class _Recorder:
         else:
             inner = [n for n in (self.layers[began:] if has_inner else ()) if n.module.startswith(name + ".")]
             # functional code after a container's layers (a residual sum) mostly keeps the field of the same shape
-            alike = self._lookup(out, other.answered if other else None) if inner and not declares(module) else None
+            alike = self._lookup(out, other.answered if other else None) if inner and not declaring else None
             out_field = alike[0] if alike else self.inference.infer(module, in_field, shape_in, shape)
             why = reasons.ALIKE if alike else why
             if other and out_field is not None and not isinstance(getattr(module, "out_field", None), FieldType):
@@ -245,12 +248,10 @@ class _Recorder:
                 same = in_field.rep != out_field.rep and out.shape == tensors[0].shape and torch.equal(out, tensors[0])
                 tried = kept(module, args, kwargs, in_field, out_field, same, self.declared)
                 out_field, why = tried, why if tried == out_field else reasons.KEPT
-            declared = None if part or declares(module) else type_of(result)
+            declared = None if part or declaring else type_of(result)
             if declared is not None and (carried := self.inference.typed(declared, out_field, shape)) is not None:
                 out_field, why = carried, reasons.CARRIED
-            rank = max(
-                [rank + int((weighted := counted(module) is not None) and not inner), *(layer.rank for layer in inner)]
-            )
+            rank = max([rank + int((weighted := params is not None) and not inner), *(layer.rank for layer in inner)])
             told = self.inference.receptive(module, in_field, shape_in, shape, radius)
             if self.declared and math.isnan(told) and (inner or (not weighted and shape == shape_in)):
                 # the author of a card stands for code between its layers: it sees no farther than they do
@@ -265,12 +266,7 @@ class _Recorder:
             out_field, why = out_field.declared(), reasons.AUTHOR
         if out_field is not None and not self.inference.fits(out_field, out):
             out_field, why = None, reasons.UNFIT
-        if (
-            out_field is not None
-            and len(tensors) == 1
-            and declares(module)
-            and self._guessed_alike(module, tensors[0], out)
-        ):
+        if out_field is not None and len(tensors) == 1 and declaring and self._guessed_alike(module, tensors[0], out):
             # a value that is only given a name: what it is declared to be holds for what comes in as well
             known = [(out_field, radius, rank)]
         self._keep.append((out, writes(out)))
@@ -286,7 +282,7 @@ class _Recorder:
                 kind=type(module).__name__,
                 call=call,
                 shape=tuple(out.shape),
-                params=counted(module) or 0,
+                params=params or 0,
                 field=out_field,
                 inputs=tuple(k[0] if k else None for k in known),
                 alone=alone,

@@ -83,6 +83,12 @@ class GridSpace(Space):
 
         return tensor_sample(text, seed) if is_tensor_text(text) else None
 
+    def fillings(self, sample: Sample) -> tuple[str, ...]:
+        from explorer.data.filling import filling_texts
+        from explorer.spaces.grid.samples.tensors import KINDS
+
+        return filling_texts(sample, KINDS, "1x")
+
     def fit(self, sample: Sample, form: Form) -> Sample:
         from explorer.spaces.grid.network.fit import fit, fit_several
 

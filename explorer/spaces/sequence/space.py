@@ -86,6 +86,13 @@ class SequenceSpace(Space):
 
         return filled(text, seed)
 
+    def fillings(self, sample: Sample) -> tuple[str, ...]:
+        from explorer.data.filling import filling_texts
+
+        # numbers of tokens have no ramp
+        measured = all(s.values.ndim == 2 and s.values.dtype.kind == "f" for s in sample.signals.values())
+        return filling_texts(sample) if measured else ()
+
     def fit(self, sample: Sample, form: Form) -> Sample:
         from explorer.spaces.sequence.network.fit import fit_sequence
 

@@ -65,6 +65,11 @@ class VolumeSpace(Space):
 
         return filled(text, seed)
 
+    def fillings(self, sample: Sample) -> tuple[str, ...]:
+        from explorer.data.filling import filling_texts
+
+        return filling_texts(sample, first="1x")
+
     def fit(self, sample: Sample, form: Form) -> Sample:
         from explorer.spaces.volume.network.fit import fit_volume
 

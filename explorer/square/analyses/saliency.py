@@ -14,11 +14,11 @@ from torch import Tensor
 
 from explorer.declare.elements import Element, NoAction, chain_element
 from explorer.declare.inputs import Inputs
+from explorer.declare.states.model_name import named_as_shown
 from explorer.declare.states.saliency import parse_saliency
 from explorer.declare.types.fields import FieldType, Scalar
 from explorer.equivariance import measure
 from explorer.network.tracing.capture import capture, differentiable, gradients_to_inputs
-from explorer.network.tracing.layers import LayerError
 from explorer.network.tracing.running import evaluating
 from explorer.square.drawing.layers import frozen
 from explorer.square.frame import Saliency, Square
@@ -33,14 +33,18 @@ PATCH = 8  # patches along the shorter side, at least, before they overlap by ha
 Score = Callable[[Tensor], Tensor]  # images, (batch, channel, height, width) -> the entry of each answer
 
 
-def score_of(p: Prepared, entry: int) -> Score:
-    """Return the function from images to one entry of the answer; of maps and the like its mean over places."""
+def score_of(p: Prepared, inputs: Inputs, entry: int) -> Score:
+    """Return the function from images to one entry of the answer; of maps and the like its mean over places.
+
+    Args:
+        inputs: what else the network is given beside the images, on this side of the square.
+    """
     out = p.trace[p.trace.output]
     domain = out.field.domain if out.field is not None else FieldType(p.x_field.domain).domain
 
     def score(x: Tensor) -> Tensor:
         reseed(p.seed)
-        found = capture(p.model, p.inputs.with_x(x), [out.name], clone=p.trace.clones)[0][out.name]
+        found = capture(p.model, inputs.with_batch(x), [out.name], clone=p.trace.clones)[0][out.name]
         return domain.by_channel(found)[:, entry].flatten(1).mean(1) if found.ndim > 1 else found
 
     return score
@@ -102,13 +106,13 @@ def occlusion(score: Score, x: Tensor) -> Iterator[tuple[Tensor, float]]:
         yield (total / covered.clamp_min(1)).expand_as(x), min(1.0, (first + len(some)) / len(corners))
 
 
-def maps(p: Prepared, method: str, score: Score, inputs: Inputs, element: Element) -> Iterator[tuple[Tensor, float]]:
+def maps(p: Prepared, method: str, entry: int, inputs: Inputs, element: Element) -> Iterator[tuple[Tensor, float]]:
     """Yield (map of one image, share that is done).
 
     Args:
         element: what the noise of a smooth gradient moves along with.
     """
-    x = inputs.x
+    x, score = inputs.x, score_of(p, inputs, entry)
     if method == "occlusion":
         yield from occlusion(score, x)
         return
@@ -128,8 +132,8 @@ def maps(p: Prepared, method: str, score: Score, inputs: Inputs, element: Elemen
 def saliency(p: Prepared, state: State, square: Square) -> Iterator[Square]:
     """Yield the square with ever more of the maps that the state asks for; nothing where there is no image.
 
-    Raises:
-        LayerError: the network has no gradient, or breaks on what is shown to it.
+    Where the network has no gradient, or breaks on what is shown to it, the sentence that says so comes in their place:
+    what follows in idle time does not depend on it.
     """
     if not state.saliency or not p.inputs.batched or p.x.ndim != 4:
         return
@@ -138,27 +142,28 @@ def saliency(p: Prepared, state: State, square: Square) -> Iterator[Square]:
     entry = int(scores.argmax()) if wanted is None else min(wanted, len(scores) - 1)
     element = chain_element(state.steps).on(p.inputs)
     field = FieldType(p.x_field.domain, Scalar())
-    score = score_of(p, entry)
     label = p.labels[entry] if entry < len(p.labels) else f"entry {entry}"
     made = Saliency(method, entry, label, len(scores))
     gx = p.inputs.moved(element)
-    both = _both(p, method, score, gx, element)
+    both = _both(p, method, entry, gx, element)
     while True:
         with evaluating(p.model):  # not over a yield: other work may come between two parts
             try:
                 part = next(both, None)
+            except torch.OutOfMemoryError:
+                raise
             except RuntimeError as error:
-                raise LayerError(p.trace.output, f"the answer of {p.card.name} has no such map: {error}") from error
+                problem = f"The answer of {named_as_shown(p.card.name)} has no such map: {error}"
+                yield replace(square, saliency=replace(made, problem=problem, done=1.0))
+                return
         if part is None:
             return
         yield replace(square, saliency=_compared(p, made, element, field, *part))
 
 
-def _both(
-    p: Prepared, method: str, score: Score, gx: Inputs, element: Element
-) -> Iterator[tuple[Tensor, Tensor, float]]:
-    one = maps(p, method, score, p.inputs, chain_element(()))
-    other = maps(p, method, score, gx, element)
+def _both(p: Prepared, method: str, entry: int, gx: Inputs, element: Element) -> Iterator[tuple[Tensor, Tensor, float]]:
+    one = maps(p, method, entry, p.inputs, chain_element(()))
+    other = maps(p, method, entry, gx, element)
     for (values, share), (moved, _) in zip(one, other, strict=True):
         yield values.detach().clone(), moved.detach().clone(), share
 

@@ -16,7 +16,8 @@ from torch import Tensor, nn
 import explorer.app.answering.engine
 import explorer.square.evaluate
 import models
-from explorer.app.answering.engine import LocalEngine, device_of, shared
+from explorer.app.answering.devices import device_of
+from explorer.app.answering.engine import LocalEngine, shared
 from explorer.app.command.audit import audit
 from explorer.declare.card import Card
 from explorer.declare.elements import parse_chain
@@ -84,6 +85,21 @@ def test_every_model_answers_and_is_measured_completely(name: str) -> None:
         assert (broken != []) == name.startswith("fault-"), (name, broken)
     if card.domain != "grid":
         assert any(m.verdict != "no law" for m in square.measures.values()), "nothing was moved"
+
+
+def test_a_network_of_a_file_is_made_to_be_recognised_and_once_more(tmp_path: Path) -> None:
+    file, mark = tmp_path / "net.py", tmp_path / "made"
+    file.write_text(
+        "from torch import nn\n\n"
+        f"def net():\n    with open({str(mark)!r}, 'a') as mark:\n        mark.write('.')\n"
+        "    return nn.Sequential(nn.Conv2d(1, 2, 3), nn.ReLU())\n"
+    )
+    engine = LocalEngine({}, trust=True)
+    wanted = State(f"{file}:net", device="cpu")
+    opened = replace(wanted, **engine.open_model(wanted.model, wanted))  # type: ignore[arg-type]
+    engine.answer(opened, never)
+    assert mark.read_text() == ".."
+    engine.close()
 
 
 @pytest.mark.parametrize("name", DIGITS)

@@ -158,7 +158,8 @@ class DifferencesView(FrameView[Square]):
         named = (("this run", found.here, scale), (found.other, found.there, scale), ("difference", found.apart, own))
         for grid, (title, values, most) in zip(self.grids, named):
             grid.set_values(values, -most, most, "signed")
-            missing = "" if values is not None else ": not there" if title != "difference" else ": other shapes"
+            other_shapes = title == "difference" and found.here is not None and found.there is not None
+            missing = "" if values is not None else ": other shapes" if other_shapes else ": not there"
             grid.set_title(title + missing)
             grid.arrange()
 

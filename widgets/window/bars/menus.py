@@ -259,15 +259,7 @@ class Menus(QObject):
         self._speeds = self._choices(menu.addMenu("Orbit &speed"))
         self._speeds.fill([(f"{s:g}", f"{s:g}×") for s in SPEEDS], lambda speed: self.speed_chosen.emit(float(speed)))
         self._speeds.mark("1")
-        self.add(
-            menu,
-            "cancel",
-            "&Cancel",
-            self._ask("cancel"),
-            "Esc",
-            "close",
-            tip="Give up what is being computed",
-        )
+        self.add(menu, "cancel", "&Cancel", self._ask("cancel"), "Esc", "close", tip="Give up what is being computed")
         menu.addSeparator()
         self.add(
             menu, "laws", "Which &symmetries does it keep?", self._test_laws,
@@ -383,6 +375,10 @@ class Menus(QObject):
                 items = [(s.name, s.title.replace("&", "&&")) for s in some]
                 part.fill(items, lambda name: controller.change({"sample": name}), clear=False)
         menu.addSeparator()
+        self.add(
+            menu, "fill", "&Fill the input…", self._files.filling.ask,
+            tip="Noise, a ramp or one number in the shape that the network takes, or a file for each input by name",
+        )  # fmt: skip
         menu.addAction(self.actions["open"])
 
     # following the state ----------------------------------------------------------------------------------

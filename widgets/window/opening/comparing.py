@@ -7,14 +7,15 @@ from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QObject
-from PySide6.QtWidgets import QInputDialog
 
 from explorer.declare.space import same_space
 from explorer.state.runs import run_text
+from widgets.base.controls.one_of import ask_one_of
 from widgets.window.room.shell import Shell
 
 WEIGHTS = "Weights (*.safetensors *.pt *.pth);;All files (*)"
 FILE = "A file…"
+TITLE = "Compare with another input"
 
 
 class Comparing(QObject):
@@ -52,14 +53,13 @@ class Comparing(QObject):
         c = self._shell.controller
         samples = c.catalogue.samples if c.catalogue is not None else ()
         fit = {s.title: s.name for s in samples if same_space(s.domain, c.domain) and s.name != c.state.sample}
-        title, chosen = QInputDialog.getItem(
-            self._shell, "Compare with another input", "Data, the name of a sample, or a file:", [*fit, FILE], 0, True
-        )
-        if not chosen:
-            return
-        sample = self._ask_open("Compare with another input", "All files (*)") if title == FILE else title
-        if sample:
-            self.with_input(fit.get(sample, sample))
+
+        def chosen(title: str) -> None:
+            sample = self._ask_open(TITLE, "All files (*)") if title == FILE else title
+            if sample:
+                self.with_input(fit.get(sample, sample))
+
+        ask_one_of(self._shell, TITLE, "Data, the name of a sample, or a file:", [*fit, FILE], chosen)
 
     def with_input(self, sample: str) -> None:
         """Compare with the same network on a sample."""

@@ -29,6 +29,7 @@ if TYPE_CHECKING:  # the worker makes it, with torch
 
 WIDTH = 640
 EDITOR = 190  # pixels
+LONGEST = 300  # of a line that has more to show
 
 
 class Ordered(QWidget):
@@ -77,6 +78,9 @@ class Written(QLineEdit):
     def __init__(self, text: str) -> None:
         super().__init__(text)
         self.changed = self.textChanged
+        # several inputs with their sizes are long: all of them are seen, or else the first ones
+        self.setMinimumWidth(min(LONGEST, self.fontMetrics().horizontalAdvance(text) + 24))
+        self.setCursorPosition(0)
 
 
 class InputPage(Dialog):

@@ -76,6 +76,7 @@ class TrustedFiles(Dialog):
         self.finished.connect(lambda: theme.changes.changed.disconnect(self.apply_theme))
         self.fill()
         self.apply_theme()
+        close.setFocus()  # a list with the focus marks a row, though none is chosen
 
     def fill(self) -> None:
         """Read the list anew."""
@@ -105,6 +106,8 @@ class TrustedFiles(Dialog):
             return
         self._controller.do(partial(_forget, digests), "Taking it back…", lambda _: None)
         self.fill()
+        # else the focus falls on "Take back all", and one more press of a key takes back what nobody meant
+        self.list.setFocus()
 
     def apply_theme(self) -> None:
         t = theme.current()

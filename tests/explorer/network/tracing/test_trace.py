@@ -14,6 +14,7 @@ from torch.nn import functional as F
 from explorer.declare.groups import group
 from explorer.declare.types.field_text import parse_field
 from explorer.declare.types.fields import INVARIANT, FieldType, Regular, Scalar
+from explorer.network.inner.attention import Watch
 from explorer.network.tracing.layers import FORWARD, OUTPUT, LayerError, Trace
 from explorer.network.tracing.running import evaluating, first_tensor
 from explorer.network.tracing.trace import trace
@@ -419,3 +420,20 @@ def test_fields_written_by_the_trace_can_be_read() -> None:
     for model in (Functional("flat"), Functional("mean"), Twice(), nn.Sequential(nn.Conv2d(1, 8, 3, stride=2))):
         for layer in seen(model).layers:
             assert layer.field is not None and parse_field(str(layer.field)) == layer.field.declared()
+
+
+def test_what_hooks_look_at_passes_unwatched(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A mode hears of every attribute of a tensor: of the trace's own that was a third of its time."""
+    heard: list[object] = []
+    watched = Watch.__torch_function__
+
+    def counted(self: Watch, func: Any, types: object, args: Any = (), kwargs: Any = None) -> Any:
+        heard.append(func)
+        return watched(self, func, types, args, kwargs)
+
+    monkeypatch.setattr(Watch, "__torch_function__", counted)
+    layers = 20
+    model = nn.Sequential(*(nn.Conv2d(1, 1, 1) for _ in range(layers))).eval()
+    trace(model, torch.rand(1, 1, 5, 5), IMAGE)
+    assert layers <= sum(func is torch.conv2d or "conv" in getattr(func, "__name__", "") for func in heard)
+    assert len(heard) < 12 * layers

@@ -112,6 +112,12 @@ def test_a_run_that_is_held_outlives_an_edit(engine, net):
     assert compared(engine, held).layers["two"].note == "1×4×29×29 there"
 
 
+def test_another_network_of_ones_own_has_the_name_that_it_has_elsewhere(engine, net):
+    other = net.with_name("other.py")
+    other.write_text(NET.format(width=6))
+    assert compared(engine, State(f"{net}:Net", compare=f"{other}:Net", sample="digit-3")).other == "Net (other.py)"
+
+
 def test_a_run_that_is_held_names_its_parameters(engine):
     state = State(model="residual-ode", sample="digit-3")
     info = next(m for m in engine.catalogue().models if m.params)

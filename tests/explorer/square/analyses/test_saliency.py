@@ -10,7 +10,8 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from explorer.declare.elements import parse_chain
+from explorer.data.finding import find_sample
+from explorer.declare.elements import chain_element, parse_chain
 from explorer.declare.states.saliency import METHODS, parse_saliency, saliency_text
 from explorer.spaces.grid.network.form import InputSpec
 from explorer.spaces.grid.sample import image_sample
@@ -111,6 +112,52 @@ def test_maps_of_another_network_do_not(method: str) -> None:
     assert np.allclose(found.difference, found.expected - found.on_gx, atol=1e-6)
 
 
+class TwoImages(nn.Module):
+    """Answers for two images, of which the second one, moved along, counts as much as the first."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.mix = symmetric_mix()
+
+    def forward(self, image: Tensor, depth: Tensor) -> Tensor:
+        return self.mix(torch.cat([image * depth, depth], 1)).mean((2, 3))
+
+
+def symmetric_mix() -> nn.Module:
+    return nn.Sequential(conv(2, 4), nn.Softplus(), conv(4, 3))
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_of_several_images_all_are_moved_and_repeated(method: str) -> None:
+    made = card(
+        "net", lambda: TwoImages(), input=InputSpec((1, None, None), images=(("image", (1, None, None)),
+                                                                             ("depth", (1, None, None)))),
+    )  # fmt: skip
+    sample = find_sample(f"image=random:1x1x{SIDE}x{SIDE},depth=random:1x1x{SIDE}x{SIDE}")
+    p = prepare(made, TwoImages().double().eval(), sample, device=torch.device("cpu"), dtype=torch.float64)
+    found = last(p, method)
+    assert not found.problem
+    assert found.error is not None
+    assert found.error < 1e-6
+    # where the other image is not moved along, the maps differ
+    still = score_of(p, p.inputs, 0)(p.inputs.moved(chain_element(parse_chain("rotate:90"))).x)
+    assert not torch.allclose(still, score_of(p, p.inputs, 0)(p.inputs.x), rtol=1e-9)
+
+
+class OneAtATime(nn.Module):
+    """Takes no batch of more than one image."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x.view(1, SIDE, SIDE).mean((1, 2)).unsqueeze(0)
+
+
+def test_where_a_network_breaks_on_what_is_shown_a_sentence_says_so() -> None:
+    found = last(prepared(OneAtATime().double()), "occlusion")
+    assert found.on_x is None
+    assert "has no such map" in found.problem
+    assert last(prepared(OneAtATime().double()), "gradient").on_x is not None
+
+
 def test_an_entry_that_moves_has_no_law() -> None:
     p = prepared(nn.Sequential(conv(1, 4), nn.Softplus()).double())
     found = last(p, "gradient:1")
@@ -161,7 +208,7 @@ def test_the_text_in_a_state() -> None:
 @pytest.fixture
 def forward() -> Iterator[tuple[Prepared, Callable[[Tensor], Tensor]]]:
     p = prepared(nn.Sequential(conv(1, 4, fault=True), nn.Softplus(), nn.Flatten(), nn.Linear(4 * SIDE**2, 3)).double())
-    score = score_of(p, 2)
+    score = score_of(p, p.inputs, 2)
     yield p, lambda x: score(x)[:, None]
 
 

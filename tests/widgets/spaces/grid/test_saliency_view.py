@@ -95,3 +95,10 @@ def test_both_sides_are_drawn_on_one_scale_with_their_distance(view: SaliencyVie
 def test_what_is_said(view: SaliencyView, changes: dict[str, object], said: str) -> None:
     view.set_frame(asked(make_frame(), "gradient:1", **changes))
     assert said in view.said.text()
+
+
+def test_where_there_is_no_map_the_view_says_why(view: SaliencyView) -> None:
+    why = "The answer of net has no such map: sizes of tensors must match."
+    none = dict.fromkeys(("on_x", "expected", "on_gx", "difference", "error"))
+    view.set_frame(asked(make_frame(), "occlusion", problem=why, **none))
+    assert view.pages.label.text() == why

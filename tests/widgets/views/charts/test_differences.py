@@ -60,6 +60,16 @@ def test_no_empty_chart_stands_where_no_layer_can_be_compared(view):
     assert view.chart.isVisible()
 
 
+@pytest.mark.parametrize(
+    ("there", "said"), [(None, "difference: not there"), (np.ones((2, 3, 3)), "difference: other shapes")]
+)
+def test_maps_that_cannot_be_subtracted_say_why(view, there, said):
+    frame = compared(of=(None,) * len(LAYERS))
+    told = replace(frame.squares[0].differences, there=there, apart=None)
+    view.set_frame(replace(frame, squares=(replace(frame.squares[0], differences=told),)))
+    assert view.grids[2].title.text == said
+
+
 def test_a_click_on_a_layer_selects_it(view):
     view.set_frame(compared())
     wishes = gather(view)

@@ -10,7 +10,8 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from explorer.app.answering.engine import LocalEngine
-from explorer.network.opening.files.trust import remembered
+from explorer.network.opening.files.looking import code_in
+from explorer.network.opening.files.trust import remember, remembered
 from explorer.state.session import load_session
 from explorer.state.state import State
 from tests.explorer.parts.small_cards import CARDS
@@ -106,6 +107,30 @@ def test_a_yes_is_taken_back(qtbot: QtBot, window: MainWindow, net: Path) -> Non
     window.files.models.reopen(f"{net}:net")
     assert page_of(qtbot, window).go.text() == "Run this code"
     page_of(qtbot, window).reject()
+
+
+@pytest.mark.slow
+def test_a_second_press_takes_nothing_back_that_was_not_chosen(
+    qtbot: QtBot, window: MainWindow, net: Path, tmp_path: Path
+) -> None:
+    other = tmp_path / "other.py"
+    other.write_text(net.read_text() + "\n# another one\n")
+    remember(code_in(other))
+    window.menus.actions["trusted"].trigger()
+    page = next(found for found in window.findChildren(TrustedFiles) if found.isVisible())
+    assert page.list.topLevelItemCount() == 2
+    assert not page.list.hasFocus()
+    item = page.list.topLevelItem(0)
+    assert item is not None
+    item.setSelected(True)
+    page.revoke.setFocus()
+    qtbot.keyClick(page.revoke, Qt.Key.Key_Space)
+    assert page.list.topLevelItemCount() == 1
+    focus = page.focusWidget()
+    assert focus is page.list
+    qtbot.keyClick(focus, Qt.Key.Key_Space)
+    assert len(remembered()) == 1 and page.list.topLevelItemCount() == 1
+    page.accept()
 
 
 @pytest.mark.slow

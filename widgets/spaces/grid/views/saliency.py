@@ -101,7 +101,9 @@ class SaliencyView(FrameView[Saliency]):
     def reason(self, parts: list[Saliency]) -> str:
         if not self.squares:
             return NO_FRAME
-        return "" if parts else SOON if self.state.saliency else NOTHING
+        if parts or not self.state.saliency:
+            return "" if parts else NOTHING
+        return next((s.saliency.problem for s in self.squares if s.saliency is not None and s.saliency.problem), SOON)
 
     def show_empty(self, sentence: str) -> None:
         self.pages.say(sentence)
