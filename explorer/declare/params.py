@@ -30,8 +30,8 @@ class Param:
         if not math.isfinite(value):
             raise ValueError(f"{self.name} must be a finite number, not {value!r}")
         if self.periodic:
-            period = self.maximum - self.minimum
-            value = self.minimum + (value - self.minimum) % period
+            if not self.minimum <= value < self.maximum:  # what lies within keeps its digits: 10.88 is 10.88
+                value = round(self.minimum + (value - self.minimum) % (self.maximum - self.minimum), 12)
             if value == self.minimum == -self.maximum:
                 value = self.maximum  # half a turn is called 180°, not -180°
         value = min(max(value, self.minimum), self.maximum)

@@ -38,7 +38,7 @@ class EdgeMessage(nn.Module):
     def forward(self, h: Tensor, ways: Tensor, edge_attr: Tensor, edge_index: Tensor) -> Tensor:
         source, target = edge_index
         square = ways.square().sum(1, keepdim=True)
-        return self.network(torch.cat([h[target], h[source], square, edge_attr], 1))
+        return self.network(torch.cat([h.index_select(0, target), h.index_select(0, source), square, edge_attr], 1))
 
 
 class MovedPoints(nn.Module):
@@ -57,8 +57,8 @@ class MovedPoints(nn.Module):
     def forward(
         self, x: Tensor, ways: Tensor, messages: Tensor, edge_index: Tensor, h: Tensor, velocity: Tensor | None
     ) -> Tensor:
-        pushes = summed(-ways * self.weight(messages), edge_index, len(x))
-        x = x + pushes / heard(edge_index, len(x), x)
+        pulls = summed(ways * self.weight(messages), edge_index, len(x))
+        x = x - pulls / heard(edge_index, len(x), x)
         return x if self.keep is None or velocity is None else x + self.keep(h) * velocity
 
 

@@ -69,7 +69,7 @@ class Heard(nn.Module):
     out_field = PARTICLE
 
     def forward(self, h: Tensor, filters: Tensor, edge_index: Tensor) -> Tensor:
-        return summed(h[edge_index[0]] * filters, edge_index, len(h))
+        return summed(h.index_select(0, edge_index[0]) * filters, edge_index, len(h))
 
 
 class Interaction(nn.Module):

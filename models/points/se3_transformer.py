@@ -22,7 +22,7 @@ from explorer.spaces.graph.fields import EDGE, Edges
 from explorer.spaces.points.fields import irreps, whole
 from explorer.spaces.points.network.form import PointsInput
 from models.layers.points.geometry import BesselBasis, Lengths, Ways, summed
-from models.layers.points.irreps import Gate, Harmonics, Mix, PathProduct, split
+from models.layers.points.irreps import Gate, Harmonics, Mix, Pairs, PathProduct, split
 from models.layers.taps import Tap
 
 REACH, BASIS, INPUTS, HEADS, DEGREE = 5.0, 8, 8, 4, 2
@@ -32,10 +32,10 @@ HIDDEN, KEYS = "8x0e+8x1o+4x2e", "8x0e+8x1o+4x2e"
 class Kernel(nn.Module):
     """W(r_ij) h_j on the edge j -> i: all couplings with the harmonics of the way, mixed to `outputs`."""
 
-    def __init__(self, inputs: str, outputs: str) -> None:
+    def __init__(self, inputs: str, outputs: str, pairs: Pairs) -> None:
         super().__init__()
         most = max(degree for _, degree, _ in irreps(outputs).terms)
-        self.product = PathProduct(inputs, DEGREE, most)
+        self.product = PathProduct(inputs, DEGREE, most, pairs)
         self.radial = nn.Sequential(
             nn.Linear(BASIS, 24, bias=False), nn.SiLU(), nn.Linear(24, self.product.weights, bias=False)
         )
@@ -62,12 +62,12 @@ class Attention(nn.Module):
         target, points = edge_index[1], len(queries)
         score = keys.new_zeros(len(keys), HEADS)
         for q, k in zip(split(queries, self.keys), split(keys, self.keys), strict=True):
-            score = score + (q[target] * k).sum(2).unflatten(1, (HEADS, -1)).sum(2)
+            score = score + (q.index_select(0, target) * k).sum(2).unflatten(1, (HEADS, -1)).sum(2)
         score = score / math.sqrt(self.keys.size / HEADS)
         where = target[:, None].expand_as(score)
         most = score.new_full((points, HEADS), -torch.inf).scatter_reduce(0, where, score, "amax")
-        weight = torch.exp(score - most[target])
-        return weight / summed(weight, edge_index, points)[target]
+        weight = torch.exp(score - most.index_select(0, target))
+        return weight / summed(weight, edge_index, points).index_select(0, target)
 
 
 class Weighted(nn.Module):
@@ -93,7 +93,8 @@ class Layer(nn.Module):
         super().__init__()
         self.gate = Gate(outputs)
         self.queries = Mix(inputs, KEYS)
-        self.keys, self.values = Kernel(inputs, KEYS), Kernel(inputs, KEYS)
+        self.pairs = Pairs()  # keys and values couple the same, and only weigh it differently
+        self.keys, self.values = Kernel(inputs, KEYS, self.pairs), Kernel(inputs, KEYS, self.pairs)
         self.attention = Attention(KEYS)
         self.matrix = Tap(PAIR)
         self.heard = Weighted(KEYS)
@@ -101,10 +102,12 @@ class Layer(nn.Module):
         self.out_field = self.gate.out_field
 
     def forward(self, h: Tensor, sources: Tensor, harmonics: Tensor, basis: Tensor, edge_index: Tensor) -> Tensor:
-        attention = self.attention(self.queries(h), self.keys(sources, harmonics, basis), edge_index)
+        with self.pairs:
+            keys, values = self.keys(sources, harmonics, basis), self.values(sources, harmonics, basis)
+        attention = self.attention(self.queries(h), keys, edge_index)
         table = attention.new_zeros(len(h), len(h), HEADS)
-        self.matrix(table.index_put((edge_index[1], edge_index[0]), attention).movedim(2, 0))
-        heard = self.heard(self.values(sources, harmonics, basis), attention, edge_index, h)
+        self.matrix(table.index_put_((edge_index[1], edge_index[0]), attention).movedim(2, 0))
+        heard = self.heard(values, attention, edge_index, h)
         return self.gate(self.itself(h) + self.mixed(heard))
 
 
@@ -116,7 +119,7 @@ class Source(nn.Module):
         self.out_field = Mix(values, values, Edges()).out_field
 
     def forward(self, h: Tensor, edge_index: Tensor) -> Tensor:
-        return h[edge_index[0]]
+        return h.index_select(0, edge_index[0])
 
 
 class Total(nn.Module):

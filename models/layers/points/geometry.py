@@ -20,7 +20,7 @@ class Ways(nn.Module):
     out_field = EDGE_VECTOR
 
     def forward(self, position: Tensor, edge_index: Tensor) -> Tensor:
-        return position[edge_index[0]] - position[edge_index[1]]
+        return position.index_select(0, edge_index[0]) - position.index_select(0, edge_index[1])
 
 
 class Lengths(nn.Module):
@@ -102,7 +102,7 @@ def cosine_cutoff(lengths: Tensor, reach: float) -> Tensor:
 
 def summed(values: Tensor, edge_index: Tensor, places: int) -> Tensor:
     """Return the sum of what the edges that lead to each point carry: (E, ...), (2, E) -> (places, ...)."""
-    return values.new_zeros(places, *values.shape[1:]).index_add(0, edge_index[1], values)
+    return values.new_zeros(places, *values.shape[1:]).index_add_(0, edge_index[1], values)
 
 
 def heard(edge_index: Tensor, places: int, like: Tensor) -> Tensor:

@@ -76,9 +76,14 @@ class Mix(nn.Module):
 
     def forward(self, values: Tensor) -> Tensor:
         given, at = split(values, self.inputs), 0
-        parts = [values.new_zeros(len(values), count, 2 * degree + 1) for count, degree, _ in self.outputs.terms]
+        mixed: dict[int, Tensor] = {}
         for weight, (i, j) in zip(self.weights, self.pairs, strict=True):
-            parts[j] = parts[j] + self.scale[j] * torch.einsum("nic,io->noc", given[i], weight)
+            part = torch.einsum("nic,io->noc", given[i], self.scale[j] * weight)
+            mixed[j] = mixed[j] + part if j in mixed else part
+        parts = [
+            mixed[j] if j in mixed else values.new_zeros(len(values), count, 2 * degree + 1)
+            for j, (count, degree, _) in enumerate(self.outputs.terms)
+        ]
         if self.bias is not None:
             for j, (count, degree, parity) in enumerate(self.outputs.terms):
                 if (degree, parity) == (0, "e"):
@@ -98,18 +103,37 @@ def paths_between(one: Irreps, two: Irreps, most: int) -> list[tuple[int, int, i
 
 
 class Pairs:
-    """Products of the components of values and harmonics, shared by the paths of one product while it runs."""
+    """Products of the components of values and harmonics, shared by the paths of one product while it runs.
+
+    Several products of the same values and harmonics, which only weigh them differently, may have one of these: while
+    it is entered around them all, what they couple is made once.
+    """
 
     def __init__(self) -> None:
-        self.known: dict[tuple[int, int], Tensor] | None = None  # None while a path is called by itself
+        self.depth = 0  # 0 while a path is called by itself
+        self.known: dict[tuple[int, ...], tuple[Tensor, Tensor, Tensor]] = {}
 
-    def of(self, key: tuple[int, int], make: Callable[[], Tensor]) -> Tensor:
-        """Return the product of that name, made once while they are shared."""
-        if self.known is None:
+    def __enter__(self) -> None:
+        self.depth += 1
+
+    def __exit__(self, *_: object) -> None:
+        self.depth -= 1
+        if not self.depth:
+            self.known = {}
+
+    def of(self, values: Tensor, harmonics: Tensor, key: tuple[int, ...], make: Callable[[], Tensor]) -> Tensor:
+        """Return the product of that name of these values and harmonics, made once while they are shared.
+
+        A part of it, (term, harmonic), is of use to several paths; what it is coupled to, (term, harmonic, degree),
+        to several products alone.
+        """
+        if self.depth < len(key) - 1:
             return make()
-        if key not in self.known:
-            self.known[key] = make()
-        return self.known[key]
+        one, two, found = self.known.get(key, (None, None, None))
+        if found is None or one is not values or two is not harmonics:
+            found = make()
+            self.known[key] = (values, harmonics, found)
+        return found
 
 
 class Path(nn.Module):
@@ -141,25 +165,31 @@ class Path(nn.Module):
             return ((given * weight) * harmonic[:, None]).flatten(1)
         # all products of components, then one large product with the table, as e3nn does
         table = coupling(one, two, out).to(values).flatten(0, 1) * math.sqrt(2 * out + 1)
-        pairs = self.pairs.of((first, second), lambda: (given[:, :, :, None] * harmonic[:, None, None]).flatten(2))
-        return ((pairs @ table) * weight).flatten(1)
+
+        def paired() -> Tensor:
+            return (given[:, :, :, None] * harmonic[:, None, None]).flatten(2)
+
+        def coupled() -> Tensor:
+            return self.pairs.of(values, harmonics, (first, second), paired) @ table
+
+        return (self.pairs.of(values, harmonics, (first, second, out), coupled) * weight).flatten(1)
 
 
 class PathProduct(nn.Module):
     """Products of the values at edges with harmonics, weighted path by path and channel by channel.
 
     Values (E, inputs), harmonics (E, (degree + 1)²), weights (E, `weights`) -> (E, `outputs`), path after path. Every
-    path is a layer called after its degrees: "1o_x_2e_to_1o".
+    path is a layer called after its degrees: "1o_x_2e_to_1o". `pairs` is given where several products share it.
     """
 
-    def __init__(self, inputs: str, degree: int, most: int) -> None:
+    def __init__(self, inputs: str, degree: int, most: int, pairs: Pairs | None = None) -> None:
         super().__init__()
         one, two = irreps(inputs), irreps("+".join(f"1x{k}{'eo'[k % 2]}" for k in range(degree + 1)))
         starts = [0]
         for count, k, _ in one.terms:
             starts.append(starts[-1] + count * (2 * k + 1))
         self.paths = nn.ModuleDict()
-        self.weights, made, self.pairs = 0, [], Pairs()
+        self.weights, made, self.pairs = 0, [], pairs or Pairs()
         for i, j, out, parity in paths_between(one, two, most):
             (count, a, p), (_, b, q) = one.terms[i], two.terms[j]
             path = Path(one.terms[i], b, out, parity, (starts[i], j * j, self.weights), self.pairs)
@@ -170,11 +200,8 @@ class PathProduct(nn.Module):
         self.out_field = FieldType(Edges(), irreps(self.outputs))
 
     def forward(self, values: Tensor, harmonics: Tensor, weights: Tensor) -> Tensor:
-        self.pairs.known = {}
-        try:
+        with self.pairs:
             return torch.cat([path(values, harmonics, weights) for path in self.paths.values()], 1)
-        finally:
-            self.pairs.known = None
 
 
 class Gate(nn.Module):

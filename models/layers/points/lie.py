@@ -219,7 +219,7 @@ class PairPerceptron(nn.Module):
     def forward(self, logs: Tensor) -> Tensor:
         h = logs.reshape(1, self.inputs, -1)
         for k, (weight, bias) in enumerate(zip(self.weights, self.biases, strict=True)):
-            h = weight @ h + bias
+            h = torch.baddbmm(bias, weight, h.expand(len(weight), -1, -1))
             if self.last or k + 1 < len(self.weights):
                 h = F.silu(h)
         return h.flatten(0, 1).reshape(-1, *logs.shape[1:])
@@ -268,11 +268,13 @@ class LieAttention(nn.Module):
         # not as layers: the attention is the value that is looked at
         keys = F.linear(h, self.keys.weight, self.keys.bias).unflatten(2, (self.heads, -1))
         queries = F.linear(h, self.queries.weight, self.queries.bias).unflatten(2, (self.heads, -1))
-        score = torch.einsum("iahd,jbhd->habij", queries, keys) / math.sqrt(channels)
-        score = score + location.unflatten(0, (self.heads, lifts, lifts))
-        score = score.masked_fill(near.unflatten(0, (lifts, lifts)) == 0, -torch.inf)
-        score = score.movedim(2, 3)  # (H, a, i, b, j): what the softmax runs over comes last
-        return score.flatten(3).softmax(3).view(score.shape).movedim(3, 2).flatten(0, 2)
+        # (H, a, i, b, j): what the softmax runs over comes last
+        where = location.unflatten(0, (self.heads, lifts, lifts)).movedim(3, 2).reshape(self.heads, lifts * len(h), -1)
+        from_, to = (part.permute(2, 1, 0, 3).flatten(1, 2) for part in (queries, keys))
+        score = torch.baddbmm(where, from_, to.mT, alpha=1 / math.sqrt(channels))
+        unseen = near.unflatten(0, (lifts, lifts)).movedim(2, 1).reshape(score.shape[1:]) == 0
+        weight = score.masked_fill(unseen, -torch.inf).softmax(2)
+        return weight.view(self.heads, lifts, len(h), lifts, -1).movedim(3, 2).flatten(0, 2)
 
 
 class LieHeard(nn.Module):

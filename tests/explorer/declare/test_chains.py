@@ -184,6 +184,8 @@ def test_a_parameter_clamps_rounds_and_wraps() -> None:
     angle, axis = transforms()["rotate"].params[0], transforms()["reflect"].params[0]
     assert [angle.clamp(v) for v in (190.0, -190.0, 180.0, -180.0, 540.5)] == [-170.0, 170.0, 180.0, 180.0, -179.5]
     assert [axis.clamp(v) for v in (-3.0, 1.4, 99.0)] == [0.0, 1.0, 3.0]
+    turned = Param("a", "A", 0, -180, 180, periodic=True)
+    assert [turned.clamp(v) for v in (67.86, 10.88, -0.07, 427.86, -349.12)] == [67.86, 10.88, -0.07, 67.86, 10.88]
     assert Param("n", "N", 1, 0, 9, whole=True).clamp(2.6) == 3.0
     with pytest.raises(ValueError, match="whole number"):
         Param("n", "N", 1, 0, 9, whole=True).parse("2.5")

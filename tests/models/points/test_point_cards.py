@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -24,8 +26,8 @@ from explorer.spaces.points.fields import Coordinates, Irreps, irreps
 from explorer.spaces.points.sample import points_sample
 from models.layers.points.angular import AngularBasis
 from models.layers.points.geometry import BesselBasis, GaussianBasis
-from models.layers.points.irreps import Gate, Harmonics, Mix, PathProduct
-from models.points.dgcnn import EdgeConvolution, Joined
+from models.layers.points.irreps import Gate, Harmonics, Mix, Pairs, PathProduct
+from models.points.dgcnn import EdgeConvolution, Joined, smallest
 from models.points.dimenet import Directional, angles, turns
 from models.points.egnn import Layer
 from models.points.schnet import SchNet
@@ -244,6 +246,52 @@ def test_edge_convolutions_are_those_of_torch_geometric() -> None:
     theirs = EdgeConv(torch.nn.Sequential(ours.nn, torch.nn.LeakyReLU(0.2)), aggr="max")
     with torch.no_grad():
         torch.testing.assert_close(ours(x, joined), theirs(x, torch.stack([sender, receiver])), rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("many", [2, 9, 33, 300])
+@pytest.mark.parametrize("k", [1, 5, 8])
+def test_two_short_selections_find_what_a_long_one_finds(many: int, k: int) -> None:
+    torch.manual_seed(many)
+    for values in (torch.randn(7, many), torch.randint(0, 3, (7, many)).double()):
+        k = min(k, many)
+        assert torch.equal(smallest(values, k), values.sort(1).values[:, k - 1 : k])
+
+
+def test_an_edge_convolution_says_nothing_where_nothing_arrives() -> None:
+    torch.manual_seed(7)
+    x, layer = torch.randn(6, 3), EdgeConvolution(3, 8)
+    adjacency = Joined(2)(x).index_fill(1, torch.tensor([4]), 0.0)
+    with torch.no_grad():
+        made = layer(x, adjacency)
+    assert not made[4].any() and (made[[0, 1, 2, 3, 5]] != 0).all()
+
+
+def test_keys_and_values_couple_sources_with_harmonics_once() -> None:
+    torch.manual_seed(8)
+    pairs = Pairs()
+    products = [PathProduct("2x0e+2x1o", 2, 2, pairs) for _ in range(2)]
+    given = torch.randn(5, 8), torch.randn(5, 9)
+    weights = [torch.randn(5, product.weights) for product in products]
+    apart = [product(*given, weight) for product, weight in zip(products, weights, strict=True)]
+    counted: list[tuple[int, ...]] = []
+    of = pairs.of
+
+    def counting(values: Tensor, harmonics: Tensor, key: tuple[int, ...], make: Callable[[], Tensor]) -> Tensor:
+        def made() -> Tensor:
+            counted.append(key)
+            return make()
+
+        return of(values, harmonics, key, made)
+
+    with patch.object(pairs, "of", counting), pairs:
+        together = [product(*given, weight) for product, weight in zip(products, weights, strict=True)]
+    assert counted and len(counted) == len(set(counted))
+    assert not pairs.known and all(torch.equal(a, b) for a, b in zip(apart, together, strict=True))
+    # other values are not mistaken for those that are known
+    with pairs:
+        products[0](*given, weights[0])
+        other = products[1](given[0] + 1, given[1], weights[1])
+    assert torch.equal(other, products[1](given[0] + 1, given[1], weights[1]))
 
 
 def test_the_points_that_decide_are_those_of_the_maximum() -> None:

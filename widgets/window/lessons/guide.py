@@ -14,6 +14,7 @@ from explorer.square.frame import Frame
 from explorer.state.lessons.pattern import Sight, holds, views_in
 from explorer.state.lessons.tasks import Task
 from explorer.state.lessons.walk import Walk
+from explorer.state.runs import models_of
 from explorer.state.session import Session
 from explorer.state.state import State
 from widgets.base.controls.menus import empty
@@ -252,7 +253,9 @@ class Guide(QObject):
         """Do not let the window name the culprit that a lesson asks for, before its answer was asked for."""
         asked = [t for k, t in enumerate(self.walk.tasks) if t.reveal and k not in self._answered]
         # other answers are no verdicts
-        riddle = any(t.names_layer for t in asked if not t.patterns) or any(map(self._names_culprit, asked))
+        # and one about the network that the lesson opens keeps back nothing of another that is shown in its place
+        here = self._start.model in models_of(self._controller.state)
+        riddle = any(t.names_layer for t in asked if not t.patterns and here) or any(map(self._names_culprit, asked))
         self._shell.withhold(RIDDLE if riddle else "")
 
     def _names_culprit(self, task: Task) -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.data.formats.archives import NPY, Header, opened, read_header, read_values
+from explorer.data.formats.archives import NPY, Archive, Header, opened, read_header, read_values
 from explorer.data.formats.checks import Broken, file_bytes, refusing
 from explorer.data.readers import Fit, Reader
 from explorer.declare.samples import Sample
@@ -187,14 +187,27 @@ def _lzf(data: bytes, size: int) -> bytes:
 def _is_cloud(path: Path) -> bool:
     with opened(path) as archive:
         names = set(archive.names)
+        only = _only_rows(archive)
+        if only and archive.header(only).dtype.kind == "f" and archive.header(only).shape[0] >= _FEWEST:
+            return True  # as np.savez(path, places) writes it, which gives no name
     return bool(names & set(_PLACES)) and not names & {"edge_index", "faces", "x", "image"}
+
+
+def _rates_npz(path: Path) -> Fit:
+    with opened(path) as archive:
+        return Fit.ALLOWED if _only_rows(archive) else Fit.NO
+
+
+def _only_rows(archive: Archive) -> str:
+    """Return the name of the only array of an archive where it has rows of three numbers; "" if it has not."""
+    return archive.names[0] if len(archive.names) == 1 and _are_rows(archive.header(archive.names[0])) else ""
 
 
 def _read_npz(path: Path) -> Sample:
     file_bytes(path)
     with refusing(path, "NPZ"), opened(path) as arrays:
-        first = next((name for name in _PLACES if name in arrays.names), None)
-        if first is None:
+        first = next((name for name in _PLACES if name in arrays.names), "") or _only_rows(arrays)
+        if not first:
             raise Broken(f"it has no array {' or '.join(map(repr, _PLACES))}", "name the places of its points so")
         places = arrays.array(first)
         if places.ndim == 3:
@@ -258,5 +271,8 @@ READER = (
         "points-npy", "Cloud of points (NPY)", (".npy",), "points", lambda head: False, _read_npy, fits=_is_npy_cloud,
         rates=_rates_npy,
     ),
-    Reader("points-npz", "Cloud of points (NPZ)", (".npz",), "points", lambda head: False, _read_npz, fits=_is_cloud),
+    Reader(
+        "points-npz", "Cloud of points (NPZ)", (".npz",), "points", lambda head: False, _read_npz, fits=_is_cloud,
+        rates=_rates_npz,
+    ),
 )  # fmt: skip

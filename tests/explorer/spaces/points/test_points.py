@@ -185,6 +185,8 @@ def test_clouds_are_read(tmp_path: Path) -> None:
         assert sample.domain == "points"
         assert_allclose(sample.signals["position"].values, points[:, :3], rtol=1e-6)
     assert "velocity" in read_file(tmp_path / "c.npz").signals
+    np.savez(tmp_path / "d.npz", np.repeat(points[:, :3], 2, 0))  # no name, as of an NPY
+    assert read_file(tmp_path / "d.npz").signals["position"].values.shape == (10, 3)
 
 
 def test_a_compressed_cloud_is_spread_out(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,9 +10,11 @@ import pytest
 from PySide6.QtCore import QPointF
 
 from explorer.spaces.points.drawing.routes import Routed
+from explorer.square.frame import Frame
 from tests.widgets.parts.driving.view_driving import odd_frames, opened
 from tests.widgets.parts.frames.points_frames import TURN, give, points_frame
 from widgets.spaces.points.charts.routes_chart import shade
+from widgets.spaces.points.views.degrees import DegreesView
 from widgets.spaces.points.views.lifted import NO_LIFT, LiftedView
 from widgets.spaces.points.views.routes import NO_PRODUCT, RoutesView, nearest
 
@@ -152,3 +155,33 @@ def test_of_products_that_are_as_near_the_last_one_before_the_layer_is_taken() -
     names, order = {"conv1": (), "conv2": (), "conv3": ()}, ["conv1", "gate1", "pool1", "conv2", "gate2", "conv3"]
     found = [nearest(names, layer, order) for layer in ("conv1", "gate1", "gate2", "conv3", "elsewhere")]
     assert found == ["conv1", "conv1", "conv2", "conv3", "conv1"]
+
+
+def two(first: Frame, second: Frame) -> Frame:
+    """Return a frame of two networks on the same sample."""
+    return replace(first, squares=(*first.squares, *second.squares))
+
+
+def test_two_networks_are_beside_each_other(lifted: LiftedView, paths: RoutesView, qtbot: Any) -> None:
+    degrees = opened(qtbot, DegreesView(), 900, 260)
+    assert isinstance(degrees, DegreesView)
+    product, gate, near = "layer1.product", "layers.0.gate", "near"
+    for view, models, layers in (
+        (lifted, ("lieconv", "lieconv-drawn"), (near, near)),
+        (paths, ("tensor-field-network", "se3-transformer"), (product, gate)),
+        (degrees, ("tensor-field-network", "se3-transformer"), ("layer1.gate", gate)),
+    ):
+        frames = [points_frame(m, TURN, layer) for m, layer in zip(models, layers, strict=True)]
+        give(view, two(*frames))
+        charts = view.beside.charts
+        assert len(charts) == 2 and all(chart.isVisible() and not chart.message.strip() for chart in charts)
+        words = [chart.header.parts[0][0] for chart in charts]
+        assert all(f.squares[0].title in w for f, w in zip(frames, words, strict=True))
+        found = view.numbers()
+        for model, frame in zip(models, frames, strict=True):
+            give(view, frame)
+            assert len([c for c in charts if c.isVisible()]) == 1
+            for name, values in view.numbers().items():
+                if f"{model}/{name}" in found:
+                    assert np.array_equal(found[f"{model}/{name}"], values)
+        assert {name.partition("/")[0] for name in found} >= set(models)

@@ -166,18 +166,40 @@ def test_orientations_permute(qtbot: QtBot, open_window: Open) -> None:
     assert found["order"].tolist() == [group.compose(g, h) for h in range(48)]
     turn = CubeMap(linear(group.matrices[g]))
     places = np.argwhere(np.ones((25, 25, 25)))
-    there = tuple(turn.carried(places, (25, 25, 25)).T)
+    moved_to = tuple(turn.carried(places, (25, 25, 25)).T)
     for h in (0, 11, 40):
         moved = found["F(ρ(g)x)"][group.compose(g, h)]
-        np.testing.assert_allclose(moved[there], found["F(x)"][h][tuple(places.T)], atol=1e-6)
-    view.before.pointed.emit((5, 0, 0))
-    assert f"Orientation {group.labels[5]} of field 0 goes to {group.labels[group.compose(g, 5)]}." == view.words.text()
-    view.after.picked.emit(group.compose(g, 9), 0, 0)
+        np.testing.assert_allclose(moved[moved_to], found["F(x)"][h][tuple(places.T)], atol=1e-6)
+    view.rows[0].before.pointed.emit((5, 0, 0))
+    assert (
+        f"Orientation {group.labels[5]} of field 0 goes to {group.labels[group.compose(g, 5)]}."
+        == view.rows[0].words.text()
+    )
+    view.rows[0].after.picked.emit(group.compose(g, 9), 0, 0)
     qtbot.waitUntil(lambda: window.controller.state.channel == 9)
     settle(qtbot, window)
     window.controller.grant(Wish(changes={"layer": "vectors"}))
     settle(qtbot, window)
     assert "has no orientations" in view.pages.label.text() and view.numbers() == {}
+
+
+@pytest.mark.slow
+def test_orientations_of_two_networks_are_below_each_other(qtbot: QtBot, open_window: Open) -> None:
+    state = replace(FIRST, model="oh-cnn", compare="o-cnn", layer="lift", steps=parse_chain("cube:x180"))
+    window = open_window(state)
+    window.show_view("orientations")
+    view = window.panes.front()
+    assert isinstance(view, OrientationsView)
+    window.grab()
+    assert [len(row.before.item.values) for row in view.rows if row.isVisible()] == [48, 24]  # type: ignore[arg-type]
+    found, group = view.numbers(), cube_group("O")
+    g = group.labels.index("x180")
+    assert found["o-cnn/order"].tolist() == [group.compose(g, h) for h in range(24)]
+    assert "Oh in field 0" in view.caption() and "O in field 0" in view.caption()
+    view.rows[1].before.pointed.emit((5, 0, 0))
+    said = [row.words.text() for row in view.rows]
+    assert "(O): orientation" in said[1] and f"orientation {group.labels[5]} of" in said[1]
+    assert "(O_h): orientation identity of" in said[0], "each has orientations of its own"
 
 
 @pytest.mark.slow
@@ -313,7 +335,8 @@ def test_slices_and_orientations_use_their_room(qtbot: QtBot, open_window: Open)
     for size in ((1600, 1000), (1000, 1000), (1600, 700)):
         window.resize(*size)
         window.grab()
-        values, frame, box = view.before.item.values, view.before.item.frame(), view.before.viewport().rect()
+        tiles = view.rows[0].before
+        values, frame, box = tiles.item.values, tiles.item.frame(), tiles.viewport().rect()
         assert values is not None and len(values) == 48
         assert max(frame.width() / box.width(), frame.height() / box.height()) > 0.7, size
 

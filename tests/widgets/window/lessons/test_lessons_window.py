@@ -184,6 +184,20 @@ def test_leaving_a_riddle_gives_the_verdict_back(qtbot: QtBot, open_window: Open
     assert guide.panel is not None and guide.panel.isHidden()
 
 
+def test_a_sound_network_in_place_of_the_riddle_has_its_verdict(qtbot: QtBot, open_window: Open) -> None:
+    window = open_window(State(model="d4-cnn", sample="digit-3"))
+    begin(qtbot, window, "92")
+    settle(qtbot, window, measured=True)
+    qtbot.waitUntil(lambda: bool(window.layer_menu.withheld))
+    window.controller.change({"model": "symmetric-cnn-3d"})
+    settle(qtbot, window, measured=True)
+    qtbot.waitUntil(lambda: not window.layer_menu.withheld)
+    assert "Reveal" not in window.diagnosis.text.text()
+    window.controller.undo()
+    settle(qtbot, window, measured=True)
+    qtbot.waitUntil(lambda: bool(window.layer_menu.withheld))
+
+
 @pytest.mark.slow
 def test_rows_of_the_gallery_grow_with_their_pictures_beside_a_lesson(qtbot: QtBot, open_window: Open) -> None:
     """A lesson makes the panel wider: rows kept their height, and pictures and titles lay over each other."""

@@ -57,10 +57,14 @@ class Triad(QGraphicsEllipseItem):
     def show_axes(self, eye: Eye, box: QRectF) -> None:
         """Show them in the lower left corner of a picture that is large enough."""
         self.setVisible(min(box.width(), box.height()) >= 6 * TRIAD)
-        middle = QPointF(box.left() + TRIAD + 16, box.bottom() - TRIAD - 16)
-        ground = ink_of(GROUND)
-        ground.setAlpha(150)  # seen over a mesh only
-        self.setBrush(ground)
+        middle = QPointF(box.left() + TRIAD + 14, box.bottom() - TRIAD - 14)
+        # seen over what is drawn below only; without an edge, which would look like one of an atom
+        fading = QRadialGradient(middle, TRIAD + 13)
+        for far, share in ((0.0, 190), (0.55, 150), (1.0, 0)):
+            ground = ink_of(GROUND)
+            ground.setAlpha(share)
+            fading.setColorAt(far, ground)
+        self.setBrush(fading)
         circle(self, middle, TRIAD + 13)
         for (line, letter), (name, role), (right, up, near) in zip(self.axes, AXES, eye.axes.T.tolist()):
             ink = ink_of(role)

@@ -34,7 +34,7 @@ class LiftedChart(Plot):
         self.edge = self.add(pg.PlotCurveItem(), 0)
         self.far, self.near = self.add(Marks(symbol=DOT), 1), self.add(Marks(symbol=DOT), 2)
         self.after = self.add(Marks(symbol=DOT), 3)
-        self._title, self._shift, self._turn = "", np.zeros(0), np.zeros(0)
+        self._whose, self._shift, self._turn = "", np.zeros(0), np.zeros(0)
         self._near = np.zeros(0, bool)
         self.dress()
 
@@ -43,11 +43,14 @@ class LiftedChart(Plot):
 
     def show_lifted(
         self, lifted: Lifted | None, after: Lifted | None = None, order: NDArray[np.int64] | None = None,
-        point: int = 0, frame: int = 0, names: tuple[str, ...] = (), message: str = "",
+        point: int = 0, frame: int = 0, names: tuple[str, ...] = (), message: str = "", whose: str = "",
     ) -> None:  # fmt: skip
-        """Show what `frame` of `point` sees, and the same point after the element; None for what lifts nothing."""
+        """Show what `frame` of `point` sees, and the same point after the element; None for what lifts nothing.
+
+        `whose` is the network that lifts, where several are compared.
+        """
         self.lifted, self.at_point, self.at_frame, self.names = lifted, point, frame, names
-        self.message = "" if lifted is not None else message or " "
+        self.message, self._whose = "" if lifted is not None else message or " ", whose
         if lifted is None:
             return
         self._shift, self._turn, distance = _seen(lifted, point, frame)
@@ -74,10 +77,8 @@ class LiftedChart(Plot):
         whose = self._name(self.at_point)
         told = f"{int(self._near.sum())} of {self._near.size} within {figure(lifted.reach)}"
         axes = "right: shift of log v⁻¹u (Å), up: its turn (°)"
-        self.header.write([
-            (f"What {whose} sees with frame {self.at_frame + 1}", t.text, True), (told, t.muted, False),
-            (axes, t.muted, False),
-        ])  # fmt: skip
+        title = f"What {whose} sees with frame {self.at_frame + 1}{self._whose and ' · '}{self._whose}"
+        self.header.write([(title, t.text, True), (told, t.muted, False), (axes, t.muted, False)])
 
     def _name(self, point: int) -> str:
         return f"{self.names[point]} ({point})" if point < len(self.names) else f"point {point}"

@@ -15,6 +15,7 @@ from widgets.base.frame_view import FrameView
 from widgets.base.text.words import subject
 from widgets.base.view import ViewSpec
 from widgets.charts.adaptive import Adaptive
+from widgets.charts.beside import Beside
 from widgets.spaces.points.charts.basis_chart import BasisChart
 from widgets.spaces.points.charts.degree_chart import DegreeChart
 
@@ -30,7 +31,8 @@ class DegreesView(FrameView[tuple[Square, Degreed]]):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.degrees, self.basis = DegreeChart(self), BasisChart(self)
+        self.beside = Beside(self._chart)
+        self.degrees, self.basis = self.beside.charts[0], BasisChart(self)
         self._layer = ""  # that was selected when the functions were chosen
         self.functions = QComboBox()
         self.functions.setProperty("chrome", True)  # left out of exported figures
@@ -45,24 +47,30 @@ class DegreesView(FrameView[tuple[Square, Degreed]]):
         column.addWidget(self.basis, 1)
         row = Adaptive(self)
         row.setSpacing(6)
-        row.addWidget(self.degrees, 1)
+        row.addWidget(self.beside, 1)
         row.addWidget(self._bases, 1)
-        self.degrees.hovered.connect(self.hovered)
         self.basis.hovered.connect(self.hovered)
         self.show_frame(None)
+
+    def _chart(self) -> DegreeChart:
+        chart = DegreeChart()
+        chart.hovered.connect(self.hovered)
+        return chart
 
     def parts(self) -> list[tuple[Square, Degreed]]:
         """Return the squares whose layers may have values of degrees."""
         return self.with_part(Degreed)
 
     def show_empty(self, sentence: str) -> None:
-        self.degrees.show_spectrum(None, message=sentence)
+        self.beside.first(1)[0].show_spectrum(None, message=sentence)
         self._bases.hide()
 
     def draw(self, parts: list[tuple[Square, Degreed]]) -> None:
-        square, part = parts[0]
-        found, whose = part.spectrum_at(self.state.node), part.called(self.state.node)
-        self.degrees.show_spectrum(found, f"{square.layer.name}{whose and ', '}{whose}", NO_DEGREES)
+        for chart, (square, part) in zip(self.beside.first(len(parts)), parts, strict=True):
+            found, whose = part.spectrum_at(self.state.node), part.called(self.state.node)
+            title = f"{square.layer.name}{whose and ', '}{whose}"
+            chart.show_spectrum(found, f"{title} · {square.title}" if len(parts) > 1 else title, NO_DEGREES)
+        square, part = next(((s, p) for s, p in parts if p.curves), parts[0])
         name = self._shown(square, part)
         curve = part.curves.get(name)
         self._bases.setVisible(bool(name))
@@ -83,20 +91,26 @@ class DegreesView(FrameView[tuple[Square, Degreed]]):
 
     def numbers(self) -> dict[str, NDArray[Any]]:
         out: dict[str, NDArray[Any]] = {}
-        if (found := self.degrees.spectrum) is not None and self.parts():
-            out |= {"kind": np.array(found.kinds, np.str_), "F(x)": found.before, "F(ρ(g)x)": found.after,
-                    "components changed": found.mixed}  # fmt: skip
-        if (curve := self.basis.curve) is not None and self.parts():
+        parts = self.parts()
+        for chart, (square, _) in zip(self.beside.charts, parts, strict=False):
+            if (found := chart.spectrum) is not None:
+                prefix = f"{square.model}/" if len(parts) > 1 else ""
+                known = {"kind": np.array(found.kinds, np.str_), "F(x)": found.before, "F(ρ(g)x)": found.after,
+                         "components changed": found.mixed}  # fmt: skip
+                out |= {f"{prefix}{name}": values for name, values in known.items()}
+        if (curve := self.basis.curve) is not None and parts:
             out |= {curve.quantity: np.asarray(curve.along), "functions": np.asarray(curve.values)}
         return out
 
     def caption(self) -> str:
         if self.frame is None or not self.parts():
             return ""
-        return f"Sizes of values by degree at {self.parts()[0][0].layer.name}: {subject(self.frame)}."
+        names = " and ".join(dict.fromkeys(square.layer.name for square, _ in self.parts()))
+        return f"Sizes of values by degree at {names}: {subject(self.frame)}."
 
     def apply_theme(self) -> None:
-        self.degrees.dress()
+        for chart in self.beside.charts:
+            chart.dress()
         self.basis.dress()
 
 

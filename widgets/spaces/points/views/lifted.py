@@ -15,6 +15,7 @@ from widgets.base.controls.row import ControlRow, stacked
 from widgets.base.frame_view import FrameView
 from widgets.base.text.words import subject
 from widgets.base.view import ViewSpec, Wish
+from widgets.charts.beside import Beside
 from widgets.spaces.points.charts.lifted_chart import LiftedChart
 
 NO_LIFT = "This network lifts no points to a group: choose lieconv or lie-transformer."
@@ -29,15 +30,20 @@ class LiftedView(FrameView[tuple[Square, PointsPart]]):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.chart = LiftedChart(self)
+        self.beside = Beside(self._chart)
+        self.chart = self.beside.charts[0]
         self.point, self.lift = QComboBox(), QComboBox()
         self._chrome = ControlRow("Point", self.point, "frame", self.lift)
-        stacked(self, self._chrome, self.chart, gap=2)
+        stacked(self, self._chrome, self.beside, gap=2)
         self.point.activated.connect(lambda index: self.wished.emit(Wish({"node": int(index)})))
         self.lift.activated.connect(lambda _: self.refresh())
-        self.chart.hovered.connect(self.hovered)
         self.apply_theme()
         self.show_frame(None)
+
+    def _chart(self) -> LiftedChart:
+        chart = LiftedChart()
+        chart.hovered.connect(self.hovered)
+        return chart
 
     def parts(self) -> list[tuple[Square, PointsPart]]:
         """Return the squares that live on points."""
@@ -48,12 +54,11 @@ class LiftedView(FrameView[tuple[Square, PointsPart]]):
 
     def show_empty(self, sentence: str) -> None:
         self._chrome.hide()
-        self.chart.show_lifted(None, message=sentence)
+        self.beside.first(1)[0].show_lifted(None, message=sentence)
 
     def draw(self, parts: list[tuple[Square, PointsPart]]) -> None:
-        part = next(part for _, part in parts if part.lifted is not None)
-        lifted = part.lifted
-        assert lifted is not None
+        lifting = [(square.title, part, part.lifted) for square, part in parts if part.lifted is not None]
+        _, part, lifted = lifting[0]
         self._chrome.show()
         points = len(part.position)
         node = self.state.node if self.state.node is not None and self.state.node < points else 0
@@ -61,7 +66,9 @@ class LiftedView(FrameView[tuple[Square, PointsPart]]):
         self._offer(self.point, words, node)
         chosen = max(0, min(self.lift.currentIndex(), lifted.lifts - 1))
         self._offer(self.lift, [str(k + 1) for k in range(lifted.lifts)], chosen)
-        self.chart.show_lifted(lifted, part.lifted_after, part.order, node, chosen, part.names)
+        for chart, (title, own, its) in zip(self.beside.first(len(lifting)), lifting, strict=True):
+            whose, frame = title if len(parts) > 1 else "", min(chosen, its.lifts - 1)
+            chart.show_lifted(its, own.lifted_after, own.order, node, frame, own.names, whose=whose)
 
     def _offer(self, box: QComboBox, words: list[str], chosen: int) -> None:
         with QSignalBlocker(box):
@@ -88,7 +95,8 @@ class LiftedView(FrameView[tuple[Square, PointsPart]]):
 
     def apply_theme(self) -> None:
         self._chrome.apply_theme()
-        self.chart.dress()
+        for chart in self.beside.charts:
+            chart.dress()
 
 
 VIEW = ViewSpec(

@@ -16,6 +16,7 @@ from widgets.base.controls.row import ControlRow, stacked
 from widgets.base.frame_view import FrameView
 from widgets.base.text.words import subject
 from widgets.base.view import ViewSpec, Wish
+from widgets.charts.beside import Beside
 from widgets.spaces.points.charts.routes_chart import RoutesChart
 
 NO_PRODUCT = (
@@ -50,16 +51,21 @@ class RoutesView(FrameView[tuple[Square, Routed]]):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.chart = RoutesChart(self)
+        self.beside = Beside(self._chart)
+        self.chart = self.beside.charts[0]
         self.product = QComboBox()
         self._chrome = ControlRow("Product", self.product)
-        stacked(self, self._chrome, self.chart, gap=2)
+        stacked(self, self._chrome, self.beside, gap=2)
         # its first path, so that the choice is one of a layer: it is undone, saved and copied as any other
         self.product.activated.connect(lambda _: self._choose(self.product.currentData()))
-        self.chart.chosen.connect(self._choose)
-        self.chart.hovered.connect(self.hovered)
+        self.chart.chosen.connect(self._choose)  # layers are chosen by the names of the first network
         self.apply_theme()
         self.show_frame(None)
+
+    def _chart(self) -> RoutesChart:
+        chart = RoutesChart()
+        chart.hovered.connect(self.hovered)
+        return chart
 
     def parts(self) -> list[tuple[Square, Routed]]:
         """Return the squares that may have products."""
@@ -70,20 +76,20 @@ class RoutesView(FrameView[tuple[Square, Routed]]):
 
     def show_empty(self, sentence: str) -> None:
         self._chrome.hide()
-        self.chart.show_routes((), message=sentence)
+        self.beside.first(1)[0].show_routes((), message=sentence)
 
-    def shown(self) -> tuple[Square, str, tuple[Route, ...]] | None:
-        """Return the product that is drawn, with its paths and where it is."""
+    def shown(self) -> list[tuple[Square, str, tuple[Route, ...]]]:
+        """Return the products that are drawn, one of each network that has any, with their paths and where they are."""
+        found = []
         for square, part in self.parts():
             if part.routes:
                 name = nearest(part.routes, square.layer.name, [layer.name for layer in square.layers])
-                return square, name, part.routes[name]
-        return None
+                found.append((square, name, part.routes[name]))
+        return found
 
     def draw(self, parts: list[tuple[Square, Routed]]) -> None:
         found = self.shown()
-        assert found is not None
-        square, name, routes = found
+        name = found[0][1]
         part = next(part for _, part in parts if part.routes)
         self._chrome.show()
         with QSignalBlocker(self.product):
@@ -94,7 +100,9 @@ class RoutesView(FrameView[tuple[Square, Routed]]):
                 self.product.setItemData(k, part.routes[product][0])
             self.product.setCurrentText(name)
         self.product.setEnabled(len(part.routes) > 1)
-        self.chart.show_routes(routes, name, square.layer.name, self.state.channel or 0)
+        for chart, (square, product, routes) in zip(self.beside.first(len(found)), found, strict=True):
+            title = f"{product} · {square.title}" if len(found) > 1 else product
+            chart.show_routes(routes, title, square.layer.name, self.state.channel or 0)
 
     def _choose(self, route: object) -> None:
         """Wish for the layer of a path; of one that adds paths up, for the first channel that this one adds to."""
@@ -103,27 +111,30 @@ class RoutesView(FrameView[tuple[Square, Routed]]):
             self.wished.emit(Wish({"layer": route.layer, "channel": first if count else None}))
 
     def numbers(self) -> dict[str, NDArray[Any]]:
-        found = self.shown()
-        if found is None:
-            return {}
-        _, name, routes = found
-        return {
-            "product": np.array([name] * len(routes), np.str_),
-            "value": np.array([r.value for r in routes], np.str_),
-            "harmonic": np.array([r.harmonic for r in routes], np.str_),
-            "gives": np.array([r.out for r in routes], np.str_),
-            "mean square": np.array([r.energy for r in routes]),
-        }
+        found, out = self.shown(), dict[str, NDArray[Any]]()
+        for square, name, routes in found:
+            known = {
+                "product": np.array([name] * len(routes), np.str_),
+                "value": np.array([r.value for r in routes], np.str_),
+                "harmonic": np.array([r.harmonic for r in routes], np.str_),
+                "gives": np.array([r.out for r in routes], np.str_),
+                "mean square": np.array([r.energy for r in routes]),
+            }
+            prefix = f"{square.model}/" if len(found) > 1 else ""
+            out |= {f"{prefix}{key}": values for key, values in known.items()}
+        return out
 
     def caption(self) -> str:
         found = self.shown()
-        if found is None or self.frame is None:
+        if not found or self.frame is None:
             return ""
-        return f"Paths of {found[1]}, as wide as they carry much: {subject(self.frame)}."
+        names = " and ".join(dict.fromkeys(name for _, name, _ in found))
+        return f"Paths of {names}, as wide as they carry much: {subject(self.frame)}."
 
     def apply_theme(self) -> None:
         self._chrome.apply_theme()
-        self.chart.dress()
+        for chart in self.beside.charts:
+            chart.dress()
 
 
 VIEW = ViewSpec(

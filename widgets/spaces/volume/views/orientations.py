@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from explorer.spaces.volume.drawing.values import VolumePart
@@ -23,18 +24,21 @@ HEADING = 24.0  # pixels above the tiles
 HINT = "Point at an orientation: where it has gone is outlined. A click chooses its channel."
 
 
-class OrientationsView(FrameView[tuple[Square, VolumePart]]):
-    """The middle slices of all orientations of F(x) and of F(ρ(g)x), and the permutation between them."""
+class OrientationRow(QWidget):
+    """The orientations of one network: F(x), F(ρ(g)x), and the permutation between them.
 
-    POINTS_AT, MOST = "voxel", 1
-    NOTHING = "Choose a volume and a network with orientations: they are drawn here."
-    NONE = "This model does not live on volumes."
+    `pointed` and `picked` tell of the orientation of F(x) that is pointed at (or None) and of one that is chosen.
+    """
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    pointed, picked = Signal(object), Signal(int)
+    fitted = Signal()  # another number of tiles in a row would make them larger
+
+    def __init__(self) -> None:
+        super().__init__()
         self.before, self.after, self.matrix = MapGrid(), MapGrid(), MapGrid()
-        self.place: Place | None = None
+        self.part: VolumePart | None = None
         self.hot: int | None = None  # the orientation of F(x) that is pointed at
+        self.scale, self.columns, self._whose = 1.0, 8, ""
         row = QHBoxLayout()
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(0)
@@ -45,43 +49,24 @@ class OrientationsView(FrameView[tuple[Square, VolumePart]]):
         self.words = QLabel()
         self.words.setContentsMargins(12, 0, 12, 6)
         self.words.setWordWrap(True)
-        content = QWidget()
-        column = QVBoxLayout(content)
+        column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addLayout(row, 1)
         column.addWidget(self.words)
-        self.pages = Pages(self, content, self.NOTHING)
         self.before.pointed.connect(lambda at: self._hover(None if at is None else at[0]))
         self.after.pointed.connect(lambda at: self._hover(None if at is None else self._came(at[0])))
         self.matrix.pointed.connect(lambda at: self._hover(None if at is None else at[2]))
-        self.before.picked.connect(lambda h, row, column: self._picked(h))
-        self.after.picked.connect(lambda h, row, column: self._picked(self._came(h)))
-        self.pointer.moved.connect(self._point)
-        self.scale, self.columns = 1.0, 8
+        self.before.picked.connect(lambda h, row, column: self._pick(h))
+        self.after.picked.connect(lambda h, row, column: self._pick(self._came(h)))
         self.before.resized.connect(self._resized)
-        self.apply_theme()
-        self.refresh()
 
-    # what is shown ----------------------------------------------------------------------------------------------
-    def parts(self) -> list[tuple[Square, VolumePart]]:
-        return self.with_part(VolumePart)
-
-    def missing(self, parts: list[tuple[Square, VolumePart]]) -> str:
-        square, part = parts[0]
-        if part.gallery is None:
-            return f"Layer {square.layer.name} has no orientations; choose one of a field regular(O) or regular(Oh)."
-        return ""
-
-    def show_empty(self, sentence: str) -> None:
-        self.pages.say(sentence)
-
-    def draw(self, parts: list[tuple[Square, VolumePart]]) -> None:
-        self.pages.say("")
-        _, part = parts[0]
+    def show_part(self, part: VolumePart, place: Place | None, whose: str) -> None:
+        """Show the orientations of a field, cut at a voxel; `whose` is the network where several are compared."""
+        self.part, self._whose = part, whose
         assert part.gallery is not None and part.gallery_moved is not None
         self.scale = symmetric_scale([part.gallery, part.gallery_moved])
-        here, there = self._cuts(part)
+        here, there = cuts(part, place)
         self.columns = self._columns(*here.shape)
         for grid, values, title in ((self.before, here, "F(x)"), (self.after, there, "F(ρ(g)x)")):
             grid.set_values(values, -self.scale, self.scale, "signed", self.columns)
@@ -108,27 +93,14 @@ class OrientationsView(FrameView[tuple[Square, VolumePart]]):
         return max(sizes, key=lambda c: (sizes[c], c))
 
     def _resized(self) -> None:
-        """Place the tiles anew where another number in a row makes them larger."""
         values = self.before.item.values
-        if values is not None and self.parts() and self._columns(*values.shape) != self.columns:
-            self.refresh()
-
-    def _cuts(self, part: VolumePart) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Return the slices across z at the voxel, of F(x) and where it has gone."""
-        assert part.gallery is not None and part.gallery_moved is not None
-        stride = part.strides[2]
-        slices = []
-        for name, values in (("F(x)", part.gallery), ("F(ρ(g)x)", part.gallery_moved)):
-            panel = Panel(name, values[0], part, part.spacing, stride)
-            at = panel.at(self.place) if self.place is not None else None
-            slices.append(values[:, values.shape[1] // 2 if at is None else min(at[0], values.shape[1] - 1)])
-        return slices[0], slices[1]
+        if values is not None and self.part is not None and self._columns(*values.shape) != self.columns:
+            self.fitted.emit()
 
     def _mark(self) -> None:
-        found = self.parts()
-        if not found or found[0][1].gallery is None:
+        part = self.part
+        if part is None:
             return
-        part = found[0][1]
         hot = self.hot if self.hot is not None else part.channel % len(part.labels)
         went = part.order[hot] if part.order else None
         for grid, channel in ((self.before, hot), (self.after, went)):
@@ -142,25 +114,109 @@ class OrientationsView(FrameView[tuple[Square, VolumePart]]):
             grid.set_marks(tuple((channel, r, c) for r, c in rim))
         self.matrix.set_marks(() if went is None else ((0, went, hot),))
         where = "has no place under this element" if went is None else f"goes to {part.labels[went]}"
-        self.words.setText(f"Orientation {part.labels[hot]} of field {part.field} {where}.")
+        said = f"rientation {part.labels[hot]} of field {part.field} {where}."
+        # where there is room for all of its name: those of networks that are compared often begin alike
+        self.words.setText(f"{self._whose}: o{said}" if self._whose else f"O{said}")
 
-    # what the person does ---------------------------------------------------------------------------------------
     def _came(self, h: int) -> int | None:
         """Return the orientation of F(x) that is h of F(ρ(g)x)."""
-        found = self.parts()
-        order = found[0][1].order if found else ()
+        order = self.part.order if self.part is not None else ()
         return order.index(h) if h in order else None
 
     def _hover(self, h: int | None) -> None:
         if h != self.hot:
             self.hot = h
             self._mark()
-        self.hovered.emit(self.words.text() if h is not None else "")
+        self.pointed.emit(h)
 
-    def _picked(self, h: int | None) -> None:
-        found = self.parts()
-        if h is not None and found:
-            part = found[0][1]
+    def _pick(self, h: int | None) -> None:
+        if h is not None:
+            self.picked.emit(h)
+
+    def apply_theme(self) -> None:
+        for grid in (self.before, self.after, self.matrix):
+            grid.apply_theme()
+        t = theme.current()
+        self.words.setStyleSheet(f"color: {t.muted}; background: {t.panel};")
+
+
+def cuts(part: VolumePart, place: Place | None) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the slices across z at the voxel, of F(x) and where it has gone."""
+    assert part.gallery is not None and part.gallery_moved is not None
+    stride = part.strides[2]
+    slices = []
+    for name, values in (("F(x)", part.gallery), ("F(ρ(g)x)", part.gallery_moved)):
+        panel = Panel(name, values[0], part, part.spacing, stride)
+        at = panel.at(place) if place is not None else None
+        slices.append(values[:, values.shape[1] // 2 if at is None else min(at[0], values.shape[1] - 1)])
+    return slices[0], slices[1]
+
+
+class OrientationsView(FrameView[tuple[Square, VolumePart]]):
+    """The middle slices of all orientations of F(x) and of F(ρ(g)x), and the permutation between them.
+
+    Of two networks that are compared each has a row, if its layer has orientations.
+    """
+
+    POINTS_AT = "voxel"
+    NOTHING = "Choose a volume and a network with orientations: they are drawn here."
+    NONE = "This model does not live on volumes."
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.place: Place | None = None
+        content = QWidget()
+        self._column = QVBoxLayout(content)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(0)
+        self.rows: list[OrientationRow] = []
+        self._first(1)
+        self.pages = Pages(self, content, self.NOTHING)
+        self.pointer.moved.connect(self._point)
+        self.apply_theme()
+        self.refresh()
+
+    def _first(self, count: int) -> list[OrientationRow]:
+        """Show so many rows; they are made once."""
+        while len(self.rows) < count:
+            row, k = OrientationRow(), len(self.rows)
+            row.pointed.connect(lambda h, row=row: self.hovered.emit(row.words.text() if h is not None else ""))
+            row.picked.connect(lambda h, k=k: self._picked(h, k))
+            row.fitted.connect(self.refresh)
+            row.apply_theme()
+            self.rows.append(row)
+            self._column.addWidget(row, 1)
+        for k, row in enumerate(self.rows):
+            row.setVisible(k < count)
+        return self.rows[:count]
+
+    # what is shown ----------------------------------------------------------------------------------------------
+    def parts(self) -> list[tuple[Square, VolumePart]]:
+        return self.with_part(VolumePart)
+
+    def turned(self) -> list[tuple[Square, VolumePart]]:
+        """Return the parts whose layers have orientations."""
+        return [(s, p) for s, p in self.parts() if p.gallery is not None and p.gallery_moved is not None]
+
+    def missing(self, parts: list[tuple[Square, VolumePart]]) -> str:
+        if self.turned():
+            return ""
+        return f"Layer {parts[0][0].layer.name} has no orientations; choose one of a field regular(O) or regular(Oh)."
+
+    def show_empty(self, sentence: str) -> None:
+        self.pages.say(sentence)
+
+    def draw(self, parts: list[tuple[Square, VolumePart]]) -> None:
+        self.pages.say("")
+        found = self.turned()
+        for row, (square, part) in zip(self._first(len(found)), found, strict=True):
+            row.show_part(part, self.place, square.title if len(parts) > 1 else "")
+
+    # what the person does ---------------------------------------------------------------------------------------
+    def _picked(self, h: int, row: int) -> None:
+        found = self.turned()
+        if row < len(found):
+            part = found[row][1]
             self.wished.emit(Wish(changes={"channel": part.field * len(part.labels) + h}))
 
     def _point(self, place: int | None) -> None:
@@ -173,28 +229,28 @@ class OrientationsView(FrameView[tuple[Square, VolumePart]]):
 
     # exports ----------------------------------------------------------------------------------------------------
     def numbers(self) -> dict[str, NDArray[Any]]:
-        found = self.parts()
-        if not found or found[0][1].gallery is None or found[0][1].gallery_moved is None:
-            return {}
-        part = found[0][1]
-        return {"F(x)": part.gallery, "F(ρ(g)x)": part.gallery_moved, "order": np.array(part.order)}  # type: ignore[dict-item]
+        found, out = self.turned(), dict[str, NDArray[Any]]()
+        for square, part in found:
+            prefix = f"{square.model}/" if len(found) > 1 else ""
+            assert part.gallery is not None and part.gallery_moved is not None
+            known = {"F(x)": part.gallery, "F(ρ(g)x)": part.gallery_moved, "order": np.array(part.order)}
+            out |= {f"{prefix}{name}": values for name, values in known.items()}
+        return out
 
     def caption(self) -> str:
-        found = self.parts()
-        if not found or self.frame is None or found[0][1].gallery is None:
+        found = self.turned()
+        if not found or self.frame is None:
             return ""
-        square, part = found[0]
-        return (
-            f"Orientations of {part.group} in field {part.field} of layer {square.layer.name}: {subject(self.frame)}; "
-            f"colours ±{figure(self.scale)}."
+        of = " and ".join(
+            f"{part.group} in field {part.field} of layer {square.layer.name} (colours ±{figure(row.scale)})"
+            for row, (square, part) in zip(self.rows, found, strict=False)
         )
+        return f"Orientations of {of}: {subject(self.frame)}."
 
     def apply_theme(self) -> None:
-        for grid in (self.before, self.after, self.matrix):
-            grid.apply_theme()
+        for row in self.rows:
+            row.apply_theme()
         self.pages.apply_theme()
-        t = theme.current()
-        self.words.setStyleSheet(f"color: {t.muted}; background: {t.panel};")
 
 
 VIEW = ViewSpec(
