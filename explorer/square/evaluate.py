@@ -98,8 +98,7 @@ def measured(
     relative, here, chance = figures["relative"], figures.get("alone"), figures.get("other", math.nan)
     if not math.isfinite(relative):
         raise LayerError(layer.name, f"layer {layer.name} of {p.card.name} gave NaN or infinity on the moved data")
-    group = element.group
-    tolerance = limit(p, layer, group, relative) if exact else 0.0
+    tolerance = limit(p, layer, plain, relative) if exact else 0.0
     if not exact:
         verdict = "no law"
     elif element.identity and (plain.identity or torch.equal(expected, value)):
@@ -107,7 +106,7 @@ def measured(
     elif here is None:
         verdict = "broken" if relative > tolerance else "holds"
     else:
-        verdict = "broken" if here > limit(p, layer, group, here, alone=True) else "holds"
+        verdict = "broken" if here > limit(p, layer, plain, here, alone=True) else "holds"
     if verdict == "broken" and not least and (found_least := vanishing_in(p).get(layer.name)):
         return measured(p, element, layer, answer, local=local, channels=channels, least=found_least)
     return Measure(

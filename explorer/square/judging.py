@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
@@ -12,7 +13,7 @@ from explorer.declare.elements import Element
 from explorer.declare.inputs import Inputs
 from explorer.declare.symmetries import find_symmetry
 from explorer.equivariance import measure
-from explorer.equivariance.trial import rounding
+from explorer.equivariance.trial import rounding, storing
 from explorer.equivariance.trial.floors import in_precision
 from explorer.equivariance.trial.vanishing import OTHER, vanishing
 from explorer.equivariance.verdict import guilt
@@ -32,16 +33,17 @@ ELSEWHERE = (
 PLAIN = 1e-9  # relative error in double precision up to which an answer obeys its law
 
 
-def limit(p: Prepared, layer: Layer, group: str, error: float, alone: bool = False) -> float:
+def limit(p: Prepared, layer: Layer, element: Element, error: float, alone: bool = False) -> float:
     """Return the relative error up to which the law of an element holds at a layer.
 
     Args:
-        group: of the element.
         error: what was measured; what costs further runs of the network is only asked where it can matter.
         alone: it is that of the layer alone, which filters of earlier layers do not excuse.
     """
     of_run = run_rounding(p)[layer.name]
-    of_filters = _of_filters(p, alone, group).get(layer.name, 0.0)
+    of_filters = _of_filters(p, alone, element.group).get(layer.name, 0.0)
+    if of_run < error <= of_filters:
+        of_filters = _tried(p, element, layer.name, of_filters, alone)
     if error > max(of_run, of_filters):
         of_run = max(of_run, _of_casts(p)[layer.name])
     if of_filters <= of_run:
@@ -58,6 +60,13 @@ def run_rounding(p: Prepared) -> dict[str, float]:
 @kept(most=64)
 def _of_filters(p: Prepared, alone: bool, group: str) -> dict[str, float]:
     """Return what stored filters and constants excuse; {} where a network obeys a group by none."""
+    made = _counted(p, group)
+    return rounding.of_filters(made, p.trace, alone) if made else {}
+
+
+@kept(most=16)
+def _counted(p: Prepared, group: str) -> dict[str, float]:
+    """Return with what precision the numbers were made that the laws of a group rest on."""
     try:
         found = [find_symmetry(name) for name in group.split("+")]
     except ValueError:
@@ -65,7 +74,26 @@ def _of_filters(p: Prepared, alone: bool, group: str) -> dict[str, float]:
     made: dict[str, float] = {}
     for symmetry in found:
         made |= rounding.counted(p.stored, p.model, symmetry)
-    return rounding.of_filters(made, p.trace, alone) if made else {}
+    return made
+
+
+def _tried(p: Prepared, element: Element, name: str, most: float, alone: bool = False) -> float:
+    """Return what stored numbers explain of an error at a layer, at most so much, as an audit tries it."""
+    cumulative, local = _of_storing(p, element).get(name, (math.inf, math.inf))
+    explained = local if alone else cumulative
+    return most if explained is None else min(most, storing.SHARE * explained)
+
+
+@kept(most=16)
+def _of_storing(p: Prepared, element: Element) -> dict[str, tuple[float, float | None]]:
+    """Return per layer what error moved numbers make under an element, in double precision."""
+    there = (p.model, {}) if p.dtype == torch.float64 else _in_double(p)
+    if there is None:
+        return {}
+    inputs = p.inputs.to(dtype=torch.float64)
+    with p.unrecorded():
+        acted = [(element, inputs.moved(element))]
+        return storing.shown(there[0], _counted(p, element.group), p.trace, inputs, acted, p.seed)
 
 
 @kept()
@@ -154,8 +182,10 @@ def _breaks(
             if not measure.judged(element, inputs, layer, value, where):
                 continue
             stored = _of_filters(p, False, element.group).get(name, 0.0)
-            most = rounding.limit(PLAIN, stored, variation(p).get(name)) if stored > PLAIN else PLAIN
             error = float(measure.distance(expected, moved[name], where, layer.field).relative.max())
+            if PLAIN < error <= stored:
+                stored = _tried(p, element, name, stored)
+            most = rounding.limit(PLAIN, stored, variation(p).get(name)) if stored > PLAIN else PLAIN
             if error > most and (coarse := _of_casts(p)[name]) > run_rounding(p)[name]:
                 most = max(most, coarse)  # its own code rounds more than a run in single precision does
             if error > most:

@@ -7,12 +7,14 @@ stored, does not: an error there is a fault, however small.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import torch
 from torch import nn
 
+from explorer.declare.elements import Element
+from explorer.declare.inputs import Inputs
 from explorer.equivariance import measure
 from explorer.equivariance.figures import summary
 from explorer.equivariance.sampled import restore_random_state
@@ -20,7 +22,7 @@ from explorer.equivariance.trial.remembered import Remembered
 from explorer.equivariance.trial.rounding import coarseness
 from explorer.network.changing.precision import copied
 from explorer.network.tracing.capture import capture
-from explorer.network.tracing.layers import LayerError
+from explorer.network.tracing.layers import Layer, LayerError, Trace
 from explorer.network.tracing.running import evaluating
 
 if TYPE_CHECKING:
@@ -39,18 +41,45 @@ def excuses(audit: Audit, stored: Mapping[str, float]) -> tuple[dict[str, float]
         stored: with what precision each number was made that a law may rest on.
     """
     whole, own = dict(audit.of_filters), dict(audit.of_own_filters)
-    if not any(_between(audit, name) for name in audit.names):
+    if not (between := [name for name in audit.names if _between(audit, name)]):
         return whole, own
-    with evaluating(audit.model), torch.no_grad():
-        try:
-            shown = _shown(audit, _moved(audit.model, stored, audit.seed))
-        except LayerError:  # as of numbers that were looked up by, and are no longer whole
-            return whole, own
-    for name, (cumulative, local) in shown.items():
+    case = audit.cases[0]
+
+    def rewind(layer: Layer) -> None:
+        if layer.called in case.states:
+            restore_random_state(audit.x, case.states[layer.called])
+
+    acted = list(audit.acted.values())[:ELEMENTS]
+    found = shown(audit.model, stored, audit.trace, case.inputs, acted, audit.seed, rewind)
+    for name in between:
+        cumulative, local = found.get(name, (math.inf, math.inf))
         whole[name] = min(whole[name], SHARE * cumulative)
         if local is not None:
             own[name] = min(own[name], SHARE * local)
     return whole, own
+
+
+def shown(
+    model: nn.Module,
+    stored: Mapping[str, float],
+    trace: Trace,
+    inputs: Inputs,
+    acted: Sequence[tuple[Element, Inputs]],
+    seed: int,
+    rewind: Callable[[Layer], None] = lambda layer: None,
+) -> dict[str, tuple[float, float | None]]:
+    """Return per layer the largest cumulative and local error that moved numbers make; {} where it does not run.
+
+    Args:
+        stored: with what precision each number was made that a law may rest on.
+        acted: elements, and what the inputs become under each.
+        rewind: restore the random state that a layer ran in.
+    """
+    with evaluating(model), torch.no_grad():
+        try:
+            return _shown(_moved(model, stored, seed), trace, inputs, acted, seed, rewind)
+        except LayerError:  # as of numbers that were looked up by, and are no longer whole
+            return {}
 
 
 def _between(audit: Audit, name: str) -> bool:
@@ -75,27 +104,31 @@ def _moved(model: nn.Module, stored: Mapping[str, float], seed: int) -> nn.Modul
     return other
 
 
-def _shown(audit: Audit, model: nn.Module) -> dict[str, tuple[float, float | None]]:
-    """Return per layer the largest cumulative and local error of a network, on the first sample."""
-    case, found = audit.cases[0], dict[str, tuple[float, float | None]]()
-
-    torch.manual_seed(audit.seed)
-    values, fed = capture(model, case.inputs, audit.names, clone=True, inputs=True)
-    for element, gx in list(audit.acted.values())[:ELEMENTS]:
-        torch.manual_seed(audit.seed)
-        answers, _ = capture(model, gx, audit.names, clone=True)
+def _shown(
+    model: nn.Module,
+    trace: Trace,
+    inputs: Inputs,
+    acted: Sequence[tuple[Element, Inputs]],
+    seed: int,
+    rewind: Callable[[Layer], None],
+) -> dict[str, tuple[float, float | None]]:
+    found, names = dict[str, tuple[float, float | None]](), [layer.name for layer in trace.layers]
+    torch.manual_seed(seed)
+    values, fed = capture(model, inputs, names, clone=True, inputs=True)
+    for element, gx in acted:
+        torch.manual_seed(seed)
+        answers, _ = capture(model, gx, names, clone=True)
         once = Remembered(element)
-        for layer in audit.trace.layers:
+        for layer in trace.layers:
             value, answer = values[layer.name], answers[layer.name]
             expected = measure.expected_after(once, layer, value)
             if expected is None or layer.field is None or expected.shape != answer.shape:
                 continue
             where = measure.mask(element, value, layer.field, layer.sees)
-            if where.kept == 0.0 or not measure.judged(element, case.inputs, layer, value, where):
+            if where.kept == 0.0 or not measure.judged(element, inputs, layer, value, where):
                 continue
-            if layer.called in case.states:
-                restore_random_state(audit.x, case.states[layer.called])
-            alone = measure.local_answer(model, audit.trace, layer, once, fed.get(layer.called, ()))
+            rewind(layer)
+            alone = measure.local_answer(model, trace, layer, once, fed.get(layer.called, ()))
             error = float(measure.apart(expected, answer, where, layer.field).max())
             local = None if alone is None else float(measure.apart(expected, alone, where, layer.field).max())
             before, before_local = found.get(layer.name, (0.0, None))
