@@ -144,7 +144,7 @@ class Audit:
                 told = f"layer {layer.name} gave NaN or infinity on the moved data ({label}){begins}"
                 raise NotFiniteError(first, told)
             if expected.shape != answer.shape or not (measure.finite(value) and measure.finite(answer)):
-                figures.idle.append(label)
+                figures.leave_out(label, expected.shape, answer.shape)
                 continue
             where = measure.mask(element, value, f, layer.sees)
             if where.kept == 0.0:
@@ -357,8 +357,8 @@ class Audit:
         if verdict == "no law":
             labels, exact = [label for label, _ in self.elements], any(exact for _, exact in self.elements)
             places = inference_of(self.cases[0].inputs).size_words(self.cases[0].inputs)
-            why = self._why_idle(self.trace[last.name])
-            notes.append(sentences.no_law(last, self.figures[last.name].idle, labels, exact, places, why))
+            figures, why = self.figures[last.name], self._why_idle(self.trace[last.name])
+            notes.append(sentences.no_law(last, figures.idle, labels, exact, places, why, figures.shapes))
         return verdict, self._calls(guilty, notes), notes, made
 
     def _why_idle(self, layer: Layer) -> str:

@@ -25,6 +25,13 @@ class Figures:
     kept: list[float] = field(default_factory=list)
     worst: tuple[float, Tensor] | None = None
     idle: list[str] = field(default_factory=list)  # labels of elements that have no action here
+    shapes: dict[str, tuple[torch.Size, torch.Size]] = field(default_factory=dict)  # those expected and found, by label
+
+    def leave_out(self, label: str, expected: torch.Size, found: torch.Size) -> None:
+        """Judge nothing by an element, whose answer has another shape or no finite numbers."""
+        self.idle.append(label)
+        if expected != found:
+            self.shapes.setdefault(label, (expected, found))
 
 
 @dataclass(frozen=True, slots=True)

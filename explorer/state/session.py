@@ -16,9 +16,9 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, Never, get_type_hints
 
@@ -62,6 +62,7 @@ class Session:
     code: tuple[tuple[str, str], ...] = ()
     tasks: tuple[Task, ...] = ()
     looks: Looks = field(default_factory=dict)
+    lost: tuple[str, ...] = ()
 
     @property
     def written(self) -> str:
@@ -97,8 +98,11 @@ def save_session(
     write_whole(Path(path), (json.dumps(whole, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode())
 
 
-def load_session(path: str | Path) -> Session:
+def load_session(path: str | Path, damaged: bool = False) -> Session:
     """Read a session file.
+
+    Args:
+        damaged: of one that was damaged, what can be read is used, and `lost` says what cannot.
 
     Raises:
         SessionError: it is no session that this version understands; one sentence says why.
@@ -110,7 +114,7 @@ def load_session(path: str | Path) -> Session:
             data = file.read(LONGEST + 1)
         if len(data) > LONGEST:
             raise SessionError(f"it is larger than {LONGEST // 2**20} MiB, so it is no session")
-        return read_session(data)
+        return read_session(data, damaged)
     except SessionError as error:
         raise SessionError(f"{path.name} cannot be opened: {error}.", str(path)) from None
 
@@ -129,8 +133,13 @@ def is_session(path: str | Path) -> bool:
     return "equiscope" in whole or "state" in whole or not lists
 
 
-def read_session(data: bytes) -> Session:
-    """Read the bytes of a session file; raise SessionError with a clause that says what is wrong."""
+def read_session(data: bytes, damaged: bool = False) -> Session:
+    """Read the bytes of a session file; raise SessionError with a clause that says what is wrong.
+
+    Args:
+        damaged: what is wrong with a field goes to `lost`, and the field has its default; the file is a session still.
+    """
+    fault = _Faults(damaged)
     try:
         whole = json.loads(data.decode("utf-8-sig"), parse_constant=_not_finite, object_pairs_hook=_once)
     except SessionError:
@@ -155,21 +164,47 @@ def read_session(data: bytes) -> Session:
     if version > VERSION:
         told = f"session version {_show(version)}, this one reads {VERSION}"
         raise SessionError(f"it was written by a newer Equiscope ({told})")
-    if unknown := sorted(set(whole) - {"equiscope", "state", "code", "tasks", "looks", *TEXTS}):
-        raise SessionError(f"unknown field {_show(unknown[0])}")
-    texts = {name: _value(whole.get(name, ""), str, name) for name in TEXTS}
-    code = whole.get("code", {})
+    for name in sorted(set(whole) - {"equiscope", "state", "code", "tasks", "looks", *TEXTS}):
+        fault(SessionError(f"unknown field {_show(name)}"))
+    texts = {name: fault.read(partial(_value, whole.get(name, ""), str, name), "") for name in TEXTS}
+    code = fault.read(lambda: _code(whole.get("code", {})), {})
+    tasks = fault.read(lambda: read_tasks(whole.get("tasks", [])), ())
+    looks = fault.read(lambda: _looks(whole.get("looks", {})), {})
+    state = state_from_json(whole.get("state", {}), fault)
+    return Session(state, **texts, code=tuple(code.items()), tasks=tasks, looks=looks, lost=tuple(fault.lost))
+
+
+class _Faults:
+    """Raises what is wrong with a field, or keeps it in mind where the rest is to be used."""
+
+    def __init__(self, damaged: bool = False) -> None:
+        self._damaged = damaged
+        self.lost: list[str] = []
+
+    def __call__(self, error: ValueError) -> None:
+        if not self._damaged:
+            raise SessionError(str(error)) from None
+        self.lost.append(str(error))
+
+    def read(self, reading: Callable[[], Any], default: Any) -> Any:
+        """Return what a field holds, or its default."""
+        try:
+            return reading()
+        except ValueError as error:
+            self(error)
+            return default
+
+
+def _code(code: Any) -> dict[str, str]:
     if not isinstance(code, dict) or not all(isinstance(digest, str) for digest in code.values()):
         raise SessionError('"code" must be an object of paths and their SHA-256')
-    try:
-        tasks = read_tasks(whole.get("tasks", []))
-    except ValueError as error:
-        raise SessionError(str(error)) from None
-    looks = whole.get("looks", {})
+    return code
+
+
+def _looks(looks: Any) -> Looks:
     if not isinstance(looks, dict) or not all(isinstance(kept, dict) for kept in looks.values()):
         raise SessionError('"looks" must be an object of views and what each of them showed')
-    state = state_from_json(whole.get("state", {}))
-    return Session(state, **texts, code=tuple(code.items()), tasks=tasks, looks=looks)
+    return looks
 
 
 def state_to_json(state: State) -> dict[str, Any]:
@@ -180,25 +215,42 @@ def state_to_json(state: State) -> dict[str, Any]:
     return found | {"steps": steps, "interventions": [str(one) for one in state.interventions]}
 
 
-def state_from_json(value: Any) -> State:
-    """Return the State that `state_to_json` wrote; raise SessionError with a clause that names the field."""
+def state_from_json(value: Any, fault: _Faults | None = None) -> State:
+    """Return the State that `state_to_json` wrote; raise SessionError with a clause that names the field.
+
+    Args:
+        fault: takes what is wrong with a field, which has its default then.
+    """
+    fault = fault or _Faults()
     if not isinstance(value, dict):
-        raise SessionError(f'"state" must be an object, not {_show(value)}')
-    if unknown := sorted(set(value) - set(_types())):
-        raise SessionError(f"unknown field {_show(unknown[0])} in the state")
-    found = {name: _value(held, _types()[name], name) for name, held in value.items()}
-    if "steps" in found:
-        found["steps"] = tuple(_step(key, values) for key, values in found["steps"])
-    if "interventions" in found:
+        fault(SessionError(f'"state" must be an object, not {_show(value)}'))
+        value = {}
+    kinds, found = _types(), dict[str, Any]()
+    for name in sorted(set(value) - set(kinds)):
+        fault(SessionError(f"unknown field {_show(name)} in the state"))
+    for name in (name for name in value if name in kinds):
+        held = fault.read(partial(_held, name, value[name], kinds[name]), _NONE)
+        if held is not _NONE:
+            found[name] = held
+    return State(**found)
+
+
+def _held(name: str, value: Any, kind: Any) -> Any:
+    """Return what a field of a state holds."""
+    found = _value(value, kind, name)
+    if name == "steps":
+        return tuple(_step(key, values) for key, values in found)
+    if name == "interventions":
         try:
-            found["interventions"] = parse_interventions(found["interventions"])
+            return parse_interventions(found)
         except ValueError as error:
             raise SessionError(f'"interventions": {error}') from None
-    return State(**found)
+    return found
 
 
 # msgspec compares values with the types that State declares; the sentences are ours ------------------------------
 
+_NONE = object()
 _WANTED = {"str": "must be text", "int": "must be a whole number", "bool": "must be true or false"}
 # of all others: pairs
 _LISTED = {"pixel": "must be [row, column]", "interventions": "must be a list of texts such as conv2:zero"}

@@ -29,6 +29,8 @@ LOOPS = {  # that only a timeout or a person ends
     "deadlock of two": "a, b = threading.Lock(), threading.Lock(); a.acquire(); t = threading.Thread(target=lambda: "
     "(b.acquire(), a.acquire()), daemon=True); t.start(); time.sleep(.2); b.acquire()",
     "sort without end": "class K:\n            def __lt__(self, o):\n                while True: pass\n        sorted([K(), K()])",
+    "destructor that stays": "self.__dict__['kept'] = type('D', (), {'__del__': lambda s: time.sleep(1e6)})(); return x",
+    "a list without end": "class L(list):\n            def __iter__(self):\n                while True: yield 1\n        return L([x])",
     "half a message": "[os.write(f, b'\\0\\0\\1\\0half') for f in range(3, 64) if os.path.exists(f'/proc/self/fd/{f}') and "
     "'socket' in os.readlink(f'/proc/self/fd/{f}')]; time.sleep(1e6)",
 }
@@ -75,7 +77,6 @@ ENDS = {  # by themselves
     "exception at the end": "import atexit; atexit.register(lambda: 1 / 0); return x",
     "destructor that exits": "class D:\n            def __del__(self): sys.exit(3)\n        D(); return x",
     "destructor that raises": "class D:\n            def __del__(self): raise MemoryError('\\x1b[2J')\n        D(); return x",
-    "destructor that stays": "self.__dict__['kept'] = type('D', (), {'__del__': lambda s: time.sleep(1e6)})(); return x",
     "system exit": "sys.exit(3)",
     "system exit of a text": "raise SystemExit('a\\nb')",
     "base": "raise BaseException('no more')",
@@ -178,7 +179,6 @@ ENDS = {  # by themselves
     "a subclass that calls": "return torch.Tensor._make_subclass(type('T', (torch.Tensor,), {'__torch_function__': "
     "classmethod(lambda *a, **k: os._exit(12))}), x)",
     "a container of itself": "y = [x]; y.append(y); return y",
-    "a list without end": "class L(list):\n            def __iter__(self):\n                while True: yield 1\n        return L([x])",
     "a name of signs": "self.__class__.__name__ = '\\x1b[31mTrap\\n'; raise ValueError('x')",
 }  # fmt: skip
 AT_IMPORT = {

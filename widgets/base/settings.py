@@ -6,14 +6,15 @@ import atexit
 import os
 import shutil
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QSettings
+from PySide6.QtCore import QObject, QSettings, QTimer, Signal
 
 from explorer.work.files.replacing import is_device
 
+LOOK_MS = 2000  # between two looks at whether the settings can be written
 SETTINGS = "EQUISCOPE_SETTINGS"  # environment: the path of an INI file in place of the person's own settings
 
 
@@ -49,3 +50,34 @@ def trouble(settings: QSettings) -> str:
     if settings.status() == QSettings.Status.AccessError or (Path(name).is_file() and not settings.isWritable()):
         return f"The settings in {name} cannot be read or written: what you choose is forgotten when the window closes."
     return ""
+
+
+class Watch(QObject):
+    """Looks now and then whether the settings of an open window are still kept: a disk fills, a folder goes.
+
+    Qt writes them by itself a moment after each choice, and says nothing where it cannot.
+    """
+
+    found = Signal(str)  # once, what is wrong
+
+    def __init__(self, settings: QSettings, parent: QObject, busy: Callable[[], bool]) -> None:
+        """Watch.
+
+        Args:
+            busy: whether an answer is awaited, which takes back what is said before it.
+        """
+        super().__init__(parent)
+        self._settings, self._busy = settings, busy
+        self.told = ""
+        self._timer = QTimer(self, interval=LOOK_MS)
+        self._timer.timeout.connect(lambda: None if self._busy() else self.look())
+        self._timer.start()
+
+    def look(self) -> str:
+        """Return what has gone wrong since the last look, "" where nothing has, and say so."""
+        if self.told or not (found := trouble(self._settings)):
+            return ""
+        self.told = found
+        self._timer.stop()
+        self.found.emit(found)
+        return found

@@ -25,6 +25,7 @@ from explorer.state.resolve import corrected, orbit_for, resolve, without_missin
 from explorer.state.runs import models_of
 from explorer.state.session import Session, SessionError, is_session, load_session
 from explorer.state.state import History, State
+from explorer.work.files.places import no_file
 from explorer.work.files.stamps import stamp
 from widgets.base.view import Wish
 from widgets.window.automation.choosing import model_for, open_sample, sample_for, switched
@@ -231,9 +232,8 @@ class Controller(QObject):
         """Open a session, data, or whatever else the engine can make sense of."""
         if self.catalogue is None:  # which files there are readers for is not known yet
             self._to_open.append(path)
-        elif not Path(path).is_file():
-            what = "is a folder" if Path(path).is_dir() else "does not exist"
-            self._fail(Failure(self.state, f"{Path(path).name} {what}.", path))
+        elif told := no_file(path):
+            self._fail(Failure(self.state, told, path))
         elif Path(path).suffix.lower() == ".json" and is_session(path):
             self.open_session(path)
         elif Path(path).suffix.lower() in self.catalogue.extensions:
@@ -244,7 +244,7 @@ class Controller(QObject):
     def open_session(self, path: str) -> None:
         """Open a session file; what is wrong with it is said, and the state stays."""
         try:
-            session = load_session(path)
+            session = load_session(path, damaged=True)
         except (SessionError, OSError) as error:
             self._fail(failure_of(error, self.state))
             return

@@ -19,6 +19,7 @@ from explorer.declare.states.model_name import split_name
 from explorer.network.opening.files.trust import code_of_models
 from explorer.state.runs import models_of
 from explorer.state.session import Session, save_session
+from explorer.work.files.places import whole
 from widgets.base.look import theme
 from widgets.base.settings import texts
 from widgets.base.view import View
@@ -124,6 +125,10 @@ class Files(QObject):
 
     def opened_session(self, session: Session, path: str) -> None:
         """Take over what a session has beyond its state."""
+        if session.lost:
+            more = f", and {len(session.lost) - 1} more" if len(session.lost) > 1 else ""
+            told = f"{Path(path).name} is damaged ({session.lost[0]}{more}): the rest of it is used."
+            self._shell.say("warning", told)
         lesson = bool(self.guide.course.number(Path(path)))
         self.session_path = "" if lesson else path
         if session.layout and not lesson:
@@ -137,7 +142,7 @@ class Files(QObject):
             self.guide.want(session)
 
     def remember(self, path: str) -> None:
-        path = str(Path(path).resolve())
+        path = str(whole(path))
         paths = [path, *(p for p in self.recent() if p != path)][:MOST_RECENT]
         self._shell.settings.setValue("recent", paths)
         self._shell.settings.setValue("folder", str(Path(path).parent))

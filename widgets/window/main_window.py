@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -37,7 +38,7 @@ from explorer.state.state import State
 from widgets.base import motion
 from widgets.base.look import theme
 from widgets.base.look.focus import FocusRing
-from widgets.base.settings import trouble
+from widgets.base.settings import Watch, trouble
 from widgets.base.text import glossary
 from widgets.base.text.plainly import rewrite
 from widgets.base.view import ViewSpec
@@ -142,6 +143,9 @@ class MainWindow(Shell):
             self.docks.restore(bytes(layout.data()))
         if told := trouble(self.settings):
             self.on_screen.connect(lambda: self.say("warning", told))
+        # once more when the first frame has come, which takes back what was said before
+        self.kept = Watch(self.settings, self, lambda: self.controller.waiting or self.controller.frame is None)
+        self.kept.found.connect(lambda text: self.say("warning", text))
 
     def fit_screen(self) -> None:
         """Keep the whole window on the screen: what is put round it was not known when it was made."""
@@ -355,6 +359,8 @@ class MainWindow(Shell):
             self.settings.setValue("geometry", self.saveGeometry())
             self.settings.setValue("layout", QByteArray(self.docks.save()))
             self.settings.sync()
+            if lost := self.kept.look():  # nobody sees the window any more
+                print(f"equiscope: {lost[0].lower()}{lost[1:].rstrip('.')}", file=sys.stderr)
             self.hide()  # the person is done at once, whatever the worker still has to finish
             theme.changes.changed.disconnect(self._theme_changed)
             QGuiApplication.styleHints().colorSchemeChanged.disconnect(self._system_changed)

@@ -17,11 +17,11 @@ from typing import Any
 from explorer.app.remote.answers import ANSWERS, said
 from explorer.app.remote.block import Block
 from explorer.app.remote.crossing import Receiver, Sender
-from explorer.app.remote.life.deaths import GARBLED, HALTED, SILENT, Died, cause, excess, place, who
-from explorer.app.remote.life.watching import GRACE, OVER, TICK, Output, here
+from explorer.app.remote.life.deaths import GARBLED, SILENT, Died, cause, excess, place, who
+from explorer.app.remote.life.watching import GRACE, OVER, TICK, Output, Standing, here
 from explorer.app.remote.note import Note
 from explorer.app.thread.failures import Relayed, one_line
-from explorer.work.processes.ending import end, halted, memory
+from explorer.work.processes.ending import end, memory
 from explorer.work.processes.hearing import Hearing
 from explorer.work.processes.starting import Started, start
 from explorer.work.processes.wire import Refused
@@ -132,6 +132,7 @@ class Worker:
 
     def _awaited(self, names: tuple[str, ...], cancelled: Callable[[], bool], hint: Any) -> Any:
         urgent: float | None = None  # since when it stands in somebody's way
+        standing = Standing()
         while True:
             why = self._asked(cancelled)
             if found := self._heard(names, hint, TICK if why is None else 0):
@@ -150,10 +151,10 @@ class Worker:
                     self._end_what_stays(names, urgent)
             if self._process.poll() is not None and not self._hearing.poll():
                 raise EOFError
-            if halted(self._started.working):
+            if stands := standing.told(self._started.working):
                 where = self.note.place
                 self.kill()
-                raise Died(f"{who(names)} {HALTED}{place(where, '', names)}.", where)
+                raise Died(f"{who(names)} {stands}{place(where, '', names)}.", where)
             if self._limit and memory(self._started.working) > OVER * self._limit:
                 told, where = excess(names, self._limit, here(self._started, self.note, names)), self.note.place
                 self.kill()

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import builtins
 import errno
+import faulthandler
 import gc
 import json
+import math
 import os
 import signal
 import sys
@@ -25,6 +27,9 @@ from explorer.declare.states.model_name import code_of, named_as_shown
 from explorer.network.opening.files.importing import FromText
 
 MANY = 500  # open files, and threads, of a process that has left none of a network's behind
+# where torch's own compiler, which packages import, puts Python code: shapes without values, and other devices
+_OTHER_KEYS = "Meta CUDA MPS XPU HPU MTIA PrivateUse1 Functionalize FuncTorchBatched"
+_SHAPES_ONLY = tuple(f"/{key}" for key in _OTHER_KEYS.split())
 _OURS = ("explorer.equivariance.", "explorer.square.")
 
 
@@ -38,12 +43,23 @@ class Tampered(ValueError):
         )
 
 
+class LeftOpen(ValueError):
+    """A network has entered a mode or a transform of torch and not left it."""
+
+    def __init__(self, network: str) -> None:
+        super().__init__(
+            f"{network} has entered a mode of torch and not left it, so that nothing can be worked out after it. "
+            "Enter it by 'with', around what needs it"
+        )
+
+
 @contextmanager
 def measured_by_us(model: str) -> Iterator[None]:
     """Refuse what is measured meanwhile where a person's own network has replaced what it is measured with.
 
     Raises:
         Tampered: it has, whether or not something else went wrong then.
+        LeftOpen: something went wrong, and a mode of torch is on that was off before.
     """
     if code_of(model) is None:
         yield
@@ -56,10 +72,12 @@ def measured_by_us(model: str) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        what = before.replaced() or before.gone()
+        what, entered = before.replaced() or before.gone(), before.entered()
         before.put_back()  # what a sentence is made with, too
         if what:
             raise Tampered(network, what) from error
+        if entered:
+            raise LeftOpen(network) from error
         raise
     if what := before.replaced():
         before.put_back()
@@ -79,8 +97,11 @@ class Untouched:
         # networks may have functions of torch.nn of their own; errors are worked out with the others
         ours = [m for name, m in sorted(dict(sys.modules).items()) if f"{name}.".startswith(_OURS)]
         # Python's own first: nothing else can be compared without them
-        measures = (builtins, *ours, torch, torch.linalg, torch.Tensor, numpy, numpy.linalg)
+        measures = (builtins, *ours, torch, torch.linalg, torch.Tensor, numpy, numpy.linalg, math)
         self._measures = [(holder, _callables(holder)) for holder in measures]
+        self._library, self._operations = torch.library, _operations(torch.library)
+        self._core, self._modes = torch._C, _modes(torch._C)
+        self._places = [list(held) for held in _places()]
         self._modules = {name: module for name, module in dict(sys.modules).items() if not _of_a_person(module)}
         self._around = _around()
 
@@ -95,11 +116,21 @@ class Untouched:
 
     def replaced(self) -> str:
         """Return which function is another one that errors are worked out with, "" where none is."""
-        return _other(self._measures)
+        if what := _other(self._measures):
+            return what
+        new = sorted(_operations(self._library) - self._operations)
+        return f"torch.ops.{new[0].partition('/')[2].partition('/')[0]}" if new else ""
+
+    def entered(self) -> bool:
+        """Say whether modes and transforms of torch are on that were off before."""
+        return _modes(self._core) != self._modes
 
     def gone(self) -> str:
-        """Return which module is imported no more, or is another one; "" where none is."""
+        """Return which module is imported no more, or is another one, or that none can be found; "" where none is."""
         found = sys.modules
+        for name, before, now in zip(("path", "meta_path", "path_hooks"), self._places, _places(), strict=True):
+            if any(one not in now for one in before):
+                return f"sys.{name}"
         for name, module in self._modules.items():
             if isinstance(module, ModuleType) and found.get(name) is not module:
                 return f"the module {name}"
@@ -111,6 +142,7 @@ class Untouched:
             if holder is builtins:
                 vars(builtins).update(functions)
         sys.modules.update(self._modules)
+        sys.path, sys.meta_path, sys.path_hooks = (list(held) for held in self._places)
 
 
 def _of_a_person(module: object) -> bool:
@@ -121,12 +153,38 @@ def _of_a_person(module: object) -> bool:
 
 def _callables(holder: Any) -> dict[str, Any]:
     # libraries with modules of their own, such as that of the window, put another import in the place of Python's
-    return {name: value for name, value in vars(holder).items() if callable(value) and name != "__import__"}
+    return {name: value for name, value in _held(holder).items() if callable(value) and name != "__import__"}
+
+
+def _held(holder: Any) -> dict[str, Any]:
+    """Return what a module or a class has by name; what a class inherits can be hidden by what is put into it."""
+    if not isinstance(holder, type):
+        held: dict[str, Any] = vars(holder)
+        return held
+    return {name: value for one in reversed(holder.__mro__) for name, value in vars(one).items()}
+
+
+def _operations(library: ModuleType) -> set[str]:
+    """Return the operations of torch itself of which Python code works out the values."""
+    names: set[str] = getattr(library, "_impls", set())
+    return {name for name in names if name.startswith("aten/") and not name.endswith(_SHAPES_ONLY)}
+
+
+def _modes(core: Any) -> list[object]:
+    """Return how many modes and transforms torch is in."""
+    asked = ("_len_torch_dispatch_stack", "_len_torch_function_stack"), ("maybe_current_level",)
+    holders = core, getattr(core, "_functorch", None)
+    return [getattr(one, name)() for one, names in zip(holders, asked) for name in names if hasattr(one, name)]
+
+
+def _places() -> tuple[Any, Any, Any]:
+    """Return where Python looks for modules."""
+    return tuple(one if isinstance(one, list) else [] for one in (sys.path, sys.meta_path, sys.path_hooks))  # type: ignore[return-value]
 
 
 def _other(held: list[tuple[Any, dict[str, Any]]]) -> str:
     for holder, functions in held:
-        now = vars(holder)
+        now = _held(holder)
         for name, value in functions.items():
             found = now.get(name)
             if found is value or (holder is not builtins and (wrapped_by_torch(found, value) or of_a_package(found))):
@@ -212,7 +270,9 @@ def _around() -> dict[str, object]:
         "the tracing of Python": (sys.gettrace(), sys.getprofile()),
         "how deep Python may go": sys.getrecursionlimit(),
         "how threads take turns": sys.getswitchinterval(),
-        "the collector of Python": (gc.isenabled(), gc.get_threshold(), gc.get_freeze_count() > 0),
+        "the collector of Python": (gc.isenabled(), gc.get_threshold(), gc.get_freeze_count() > 0, gc.get_debug()),
+        "what is called by the collector of Python": list(gc.callbacks),
+        "how crashes are told": faulthandler.is_enabled(),
         "which warnings are errors": [one[0] for one in warnings.filters if one[0] == "error"],
         "how many files are open": _many_files(),
         "how many threads there are": threading.active_count() > MANY,

@@ -24,6 +24,7 @@ NPY, ZIP, EMPTY_ZIP = b"\x93NUMPY", b"PK\x03\x04", b"PK\x05\x06"
 DENSEST = 1032  # bytes that deflate packs into one at best
 MOST_BYTES = 4 * MAX_ELEMENTS  # of one array, and of all arrays that are read from a file
 MOST_MEMBERS = 10_000
+BOUNDED_PACKING = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # the ways to pack of which zipfile unpacks some at a time
 _AT_ONCE = 2**24  # bytes of rows that are read at a time
 _MAX_HEADER = 10_000  # numpy's own bound for headers that are not trusted
 
@@ -108,6 +109,18 @@ def _objects(name: str) -> Broken:
     return Broken(f"{name} holds Python objects, and reading those could run code", "save plain arrays of numbers")
 
 
+def member_of(archive: zipfile.ZipFile, member: zipfile.ZipInfo | str) -> IO[bytes]:
+    """Open a member of an archive to be read, unless it is packed in a way that may unpack a piece without bound.
+
+    Raises:
+        Broken: it is packed with bzip2 or LZMA: a kilobyte can hold gigabytes, which zipfile unpacks at once.
+    """
+    info = archive.getinfo(member) if isinstance(member, str) else member
+    if info.compress_type not in BOUNDED_PACKING:
+        raise Broken("its archive is packed with bzip2 or LZMA, which can hide any size", "pack it anew, with deflate")
+    return archive.open(info)
+
+
 class Archive:
     """An open NPZ."""
 
@@ -126,7 +139,7 @@ class Archive:
 
     def header(self, name: str) -> Header:
         """Return the header of one array."""
-        with self._archive.open(self._members[name]) as file:
+        with member_of(self._archive, self._members[name]) as file:
             return read_header(file)
 
     def array(self, name: str) -> NDArray[Any]:
@@ -159,7 +172,7 @@ class Archive:
     def _opened(self, name: str) -> Iterator[tuple[IO[bytes], Header, int]]:
         """Open one array behind its header, with the bytes that can follow; Broken where there are more."""
         member = self._members[name]
-        with self._archive.open(member) as file:
+        with member_of(self._archive, member) as file:
             header = read_header(file)
             if header.dtype.hasobject:
                 raise _objects(_told(name))

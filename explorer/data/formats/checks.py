@@ -83,6 +83,7 @@ _SAID: tuple[tuple[type[BaseException], str, str], ...] = (
     (ValueError, r"could not broadcast", "a row has not as many values as its header says"),
     (ValueError, r"field '([ -\[\]-~]{1,20})' occurs more than once", "its header names {0} twice"),
     (ValueError, r"cannot reshape array", "it holds not as many values as its header says"),
+    (ValueError, r"maximum supported dimension.*?(\d+)", "an array in it has more axes than {0}, which none may have"),
     (ValueError, r"multiple of element size", "an array in it ends within a number"),
     (ValueError, r"failed to read (\d+) bytes, got (\d+)", "{1} bytes are there of {0} that its header claims"),
     (ValueError, r"unquoted embedded newline", "a line in it is broken by an odd character"),

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from types import MappingProxyType
 
 from explorer.equivariance.verdict.outcome import LayerReport
 from explorer.network.tracing.layers import OUTPUT, Trace
+
+Shapes = Mapping[str, tuple[Sequence[int], Sequence[int]]]
 
 
 def listed(names: Sequence[str], most: int = 4) -> str:
@@ -135,7 +138,13 @@ def same_answer(name: str, several: bool) -> str:
 
 
 def no_law(
-    row: LayerReport, idle: Sequence[str], elements: Sequence[str], exact: bool, places: str, why: str = ""
+    row: LayerReport,
+    idle: Sequence[str],
+    elements: Sequence[str],
+    exact: bool,
+    places: str,
+    why: str = "",
+    shapes: Shapes = MappingProxyType({}),
 ) -> str:
     """Say why there is no verdict on an output.
 
@@ -143,6 +152,7 @@ def no_law(
         idle: the elements that have no action on it.
         exact: whether any of the elements is exact on the input.
         places: the size of the input, as in " of 1 node(s)", or "".
+        shapes: the shapes that an element should lead to and does, where they differ.
         why: elements have no action on it, in their own words.
     """
     idle = list(dict.fromkeys(idle))
@@ -151,6 +161,12 @@ def no_law(
         return f"an input{places} has no element of this group but the identity: take a larger one"
     if row.field == "unknown":
         return f"the field type of {output} is not known, so no law can be tested there: declare it"
+    if shapes:
+        label, (expected, found) = next(iter(shapes.items()))
+        return (
+            f"{output} has the shape {tuple(found)} on the moved data ({label}), where the law asks for "
+            f"{tuple(expected)}: what changes its shape with the data is not judged"
+        )
     if len(idle) == len(elements):
         return f"no element of this group has an action on {output}, which is a {row.field} field" + f": {why}" * bool(
             why

@@ -11,6 +11,25 @@ ROOT = Path(__file__).resolve().parents[3]  # what holds explorer, models, widge
 RESOURCES = ROOT / "resources"
 COMMAND = ("equiscope",) if INSTALLED else ("python", "main.py")  # what starts the program from a terminal
 
+MOST_OF_NAME = 60  # characters of the name of a file in a sentence
+
+
+def whole(path: str | Path) -> Path:
+    """Return a path from the root, without links where they lead somewhere; opening it says what is wrong with it."""
+    try:
+        return Path(path).resolve()
+    except (OSError, RuntimeError, ValueError):  # a circle of links, a name that is too long or has a zero byte
+        return Path(os.path.abspath(path))
+
+
+def no_file(path: str) -> str:
+    """Return in a sentence that a path is none of a file, "" where it is one; of any text, unlike what Path asks."""
+    if os.path.isfile(path):
+        return ""
+    name = "".join(c if c.isprintable() else "?" for c in os.path.basename(path))
+    shown = name if len(name) <= MOST_OF_NAME else f"{name[: MOST_OF_NAME - 3]}..."
+    return f"{shown} is a folder." if os.path.isdir(path) else f"{shown} does not exist."
+
 
 def at_home(path: str | Path) -> Path:
     """Return a path with ~ as the home it stands for; the ~ of nobody known is a name like any other."""

@@ -57,6 +57,21 @@ def orderly() -> Iterator[None]:
             signal.signal(number, handler)
 
 
+def let_forks_end() -> None:
+    """Have what this process forks end at a signal as any program does: pools end their workers so.
+
+    Without this a worker of a pool that a network has made raises Terminated in the middle of Python's own code, which
+    prints a traceback.
+    """
+
+    def plainly() -> None:
+        for number in (signal.SIGINT, *ASKED):
+            if signal.getsignal(number) in (_raise, _leave):
+                signal.signal(number, signal.SIG_DFL)
+
+    os.register_at_fork(after_in_child=plainly)
+
+
 class _Moment:
     """The state of the main thread: whether an exception may come at any moment, and what was asked for meanwhile."""
 

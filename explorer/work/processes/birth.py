@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from typing import IO, Any, NoReturn
 
+from explorer.work.processes.asked_to_end import let_forks_end
 from explorer.work.processes.footprint import footprint
 from explorer.work.processes.starting import joined
 
@@ -45,6 +46,7 @@ def born(words: list[str], tied: bool = True) -> Born:
         with contextlib.suppress(OSError):
             os.set_inheritable(int(number), False)
     os.register_at_fork(after_in_child=end.connection.close)  # what the network forks must not speak for it
+    let_forks_end()
     if tied:
         _die_with(int(parent))
     threading.Thread(target=_follow, args=(int(life),), daemon=True).start()

@@ -28,6 +28,15 @@ def halted(pid: int) -> bool:
         return False
 
 
+def headless(pid: int) -> bool:
+    """Say whether the first thread of a process has ended while others go on, of which none answers."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            return file.read().rpartition(b")")[2].split()[:1] == [b"Z"] and len(os.listdir(f"/proc/{pid}/task")) > 1
+    except OSError:
+        return False
+
+
 def children_of(pid: int) -> list[int]:
     """Return the processes that any thread of a process has started and that are there still; none where unknown."""
     found = list[int]()

@@ -264,3 +264,31 @@ def test_handles_added_to_a_warp_are_kept_and_a_file_from_before_they_were_is_re
     assert old.steps == (Step("warp", (0.1, 0.0, -0.1, *[0.0] * 8)),) and old.truncate is None
     with pytest.raises(SessionError, match="warp takes a list of 11 value"):
         read_session(b'{"equiscope": 1, "state": {"steps": [["warp", [0,0,0,0,0,0,0,0,0,0,0,0]]]}}')
+
+
+def test_the_rest_of_a_damaged_session_is_used() -> None:
+    whole = {
+        "equiscope": 1, "title": 7, "text": "kept", "evil": {"x": 1}, "looks": [], "code": {"a.py": 3}, "tasks": 5,
+        "state": {"model": "d4-cnn", "seed": "many", "layer": "lift", "gone": 1, "interventions": ["lift:explode"]},
+    }  # fmt: skip
+    data = json.dumps(whole).encode()
+    with pytest.raises(SessionError):
+        read_session(data)
+    found = read_session(data, damaged=True)
+    assert (found.state.model, found.state.layer, found.state.seed) == ("d4-cnn", "lift", State().seed)
+    assert (found.text, found.title, found.looks, found.code, found.tasks) == ("kept", "", {}, (), ())
+    told = " ".join(found.lost)
+    for name in ("title", "evil", "looks", "code", "seed", "gone", "interventions"):
+        assert name in told
+    assert len(found.lost) == 8 and all("\n" not in one and len(one) < 320 for one in found.lost)
+    assert read_session(b'{"equiscope": 1}', damaged=True).lost == ()
+
+
+@given(st.dictionaries(st.sampled_from(sorted(state_to_json(State()))), json_values, max_size=4))
+def test_a_damaged_state_of_nonsense_is_read(value: dict[str, Any]) -> None:
+    try:
+        data = json.dumps({"equiscope": 1, "state": value}, allow_nan=False).encode()
+    except ValueError:
+        return
+    found = read_session(data, damaged=True)
+    assert state_from_json(state_to_json(found.state)) == found.state

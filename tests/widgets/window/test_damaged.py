@@ -145,3 +145,43 @@ def test_settings_that_cannot_be_written_are_told(tmp_path: Path) -> None:
     settings.sync()
     assert "cannot be read or written" in trouble(settings)
     assert not trouble(QSettings(str(tmp_path / "fine.ini"), QSettings.Format.IniFormat))
+
+
+def test_settings_that_cannot_be_written_any_more_are_told_in_an_open_window(
+    qtbot: QtBot, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = tmp_path / "place"
+    place.mkdir()
+    settings = QSettings(str(place / "settings.ini"), QSettings.Format.IniFormat)
+    window = MainWindow(FakeEngine, State(sample="digit-3"), settings, SPECS)
+    with qtbot.waitSignal(window.on_screen):
+        window.show()
+    window.controller.begin()
+    qtbot.waitUntil(lambda: window.controller.frame is not None, timeout=60_000)  # it takes back what is said before
+    assert not window.kept.told and not window.infobar.isVisible()
+    for path in place.iterdir():
+        path.unlink()
+    place.rmdir()
+    place.write_bytes(b"")  # where the folder was, as when a disk goes
+    with qtbot.waitSignal(window.kept.found, timeout=60_000):
+        settings.setValue("theme", "dark")
+    assert window.infobar.isVisible() and "cannot be read or written" in window.infobar.text.text()
+    window.close()
+    window.deleteLater()
+    assert capsys.readouterr().err == "", "it is told once"
+
+
+def test_settings_that_are_lost_at_the_end_are_told_to_the_terminal(
+    qtbot: QtBot, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = tmp_path / "settings.ini"
+    settings = QSettings(str(place), QSettings.Format.IniFormat)
+    window = MainWindow(FakeEngine, State(sample="digit-3"), settings, SPECS)
+    with qtbot.waitSignal(window.on_screen):
+        window.show()
+    place.unlink(missing_ok=True)
+    place.mkdir()
+    window.close()
+    window.deleteLater()
+    err = capsys.readouterr().err
+    assert err.startswith("equiscope: the settings in ") and err.count("\n") == 1

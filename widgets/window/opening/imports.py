@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -16,7 +17,7 @@ from explorer.data.formats.foreign_formats import refuse_other
 from explorer.declare.space import kinds, space_of_kind
 from explorer.declare.telling.choices import split_asked
 from explorer.square.frame import Frame
-from explorer.work.files.places import at_home
+from explorer.work.files.places import at_home, whole
 from widgets.window.automation.choosing import models_for, open_sample
 from widgets.window.opening.import_page import ImportPage
 from widgets.window.room.shell import Shell
@@ -46,7 +47,7 @@ class Imports(QObject):
             except ValueError as error:
                 self._shell.say_failure(failure_of(error, self._controller.state))
                 return
-        if catalogue is None or not Path(path).is_file() or ending not in catalogue.extensions or ending == ".json":
+        if catalogue is None or not os.path.isfile(path) or ending not in catalogue.extensions or ending == ".json":
             self._controller.open_path(path)
             return
         kind, asked = self._controller.domain, self._kept(path)
@@ -156,5 +157,5 @@ class Imports(QObject):
 
 def _place(path: str) -> str:
     """Return under what the choice for files of one folder and ending is kept."""
-    whole = at_home(path).resolve()
-    return f"{whole.parent}|{whole.suffix.lower()}"
+    found = whole(at_home(path))
+    return f"{found.parent}|{found.suffix.lower()}"

@@ -19,7 +19,7 @@ from explorer.network.opening.files.edits import Edit, edits
 from explorer.network.opening.files.trust import remember, remembered
 from explorer.state.runs import models_of
 from explorer.state.session import Session
-from explorer.work.files.places import at_home
+from explorer.work.files.places import at_home, whole
 from widgets.base.settings import texts
 from widgets.window.opening.inputs import Inputs
 from widgets.window.opening.page import ModelPage
@@ -43,7 +43,7 @@ class Looked:
 
 def takes(path: str) -> bool:
     """Return whether a file or folder is looked at as a model."""
-    return Path(path).is_dir() or Path(path).suffix.lower() in ENDINGS
+    return os.path.isdir(path) or Path(path).suffix.lower() in ENDINGS  # of any text, unlike Path
 
 
 class Models(QObject):
@@ -302,7 +302,7 @@ def another_content(saved: Sequence[tuple[str, str]], now: Sequence[tuple[str, s
     """Return which file is another one than when a session was saved, with both SHA-256; "" where none is."""
     then = dict(saved)
     for path, digest in now:
-        before = then.get(str(Path(path).resolve()), digest)
+        before = then.get(str(whole(path)), digest)
         if before != digest:
             return (
                 f"{Path(path).name} is not what it was when the session was saved: its SHA-256 was {before[:12]}… and "

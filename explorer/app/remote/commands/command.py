@@ -11,12 +11,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from explorer.app.remote.block import Block
-from explorer.app.remote.life.deaths import GARBLED, HALTED, SILENT, cause, excess, place, who
-from explorer.app.remote.life.watching import CONTROLS, GRACE, OVER, TICK, Output, give_way, here
+from explorer.app.remote.life.deaths import GARBLED, SILENT, cause, excess, place, who
+from explorer.app.remote.life.watching import CONTROLS, GRACE, OVER, TICK, Output, Standing, give_way, here
 from explorer.app.remote.note import Note
 from explorer.app.remote.settings import memory_limit
 from explorer.work.processes.asked_to_end import SIGNALLED
-from explorer.work.processes.ending import end, halted, memory
+from explorer.work.processes.ending import end, memory
 from explorer.work.processes.hearing import Hearing
 from explorer.work.processes.starting import start
 from explorer.work.processes.wire import Reader
@@ -55,6 +55,7 @@ class _Command:
         self._started = start(f"{__package__}.commanded", (program, str(self._limit), *argv), (number,), guard=True)
         self._hearing = Hearing(self._started.connection, MOST_TOLD)
         self._output = Output(self._started.process, MOST_SHOWN)
+        self._standing = Standing()
         self._answer: list[str] = []
         self._midway = False  # in a line that the network has begun
         self._code: int | None = None  # known once it is done
@@ -104,8 +105,8 @@ class _Command:
                     return f"Python has failed in the process of {who(self._names)}{self._broke}{self._last_place()}"
                 how = cause(process.poll() or 0, self._started.guard_killed, self._started.out_of_memory)
                 return f"{who(self._names)} {how}{self._last_place()}"
-            if halted(self._started.working):
-                return f"{who(self._names)} {HALTED}{self._last_place()}"
+            if stands := self._standing.told(self._started.working):
+                return f"{who(self._names)} {stands}{self._last_place()}"
             if self._limit and memory(self._started.working) > OVER * self._limit:
                 return excess(self._names, self._limit, self._place()).rstrip(".")
             if time.monotonic() > self._until:

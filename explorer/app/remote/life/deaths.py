@@ -58,6 +58,7 @@ def cause(code: int, guard_killed: bool = False, out_of_memory: bool = True) -> 
 SILENT = "closed what it was asked through, and was ended"
 GARBLED = "wrote into what it was asked through, and was ended"
 HALTED = "stopped its own process by a signal, and was ended"
+HEADLESS = "ended the main thread of its own process, and was ended"
 
 
 def excess(names: Iterable[str], limit: int, where: str) -> str:

@@ -13,9 +13,9 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
-from explorer.app.remote.life.deaths import place
+from explorer.app.remote.life.deaths import HALTED, HEADLESS, place
 from explorer.app.remote.note import Note
-from explorer.work.processes.ending import halted, processor_seconds
+from explorer.work.processes.ending import halted, headless, processor_seconds
 from explorer.work.processes.starting import Started
 
 TICK = 0.05  # seconds between two looks at who waits, and at the memory that it takes
@@ -23,13 +23,32 @@ GRACE = 1.0  # seconds that it has to give way in
 MOST_GRACE = 5.0  # seconds by the clock, where it is given so much processor time
 OVER = 1.1  # times the limit of memory: at the limit itself its own requests begin to fail, which says more
 LAST_WORDS = 0.2  # seconds to say where it is, before it is ended
-# what would move the cursor of a terminal, clear it or name its window; colours go with it
+# what would move the cursor of a terminal, clear it, name its window or turn the direction of a line round; colours go
+# with it, and the end of a line that bars of progress write over stays
 CONTROLS = re.compile(
     r"(?:\x9b|\x1b\[)[0-?]*[ -/]*[@-~]|\x1b(?:\][^\x07\x1b]*(?:\x07|\x1b\\)?|.)?"
-    r"|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]"
+    r"|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]"
 )
 FATAL = re.compile(r"^Fatal Python error: .*\n", re.MULTILINE)
 MOST_PRINTED = 65_536  # bytes of what it prints while it answers one request; the rest is counted
+
+
+class Standing:
+    """Sees that a process that has not ended will never answer."""
+
+    def __init__(self) -> None:
+        self._since: float | None = None
+
+    def told(self, pid: int) -> str:
+        """Return what it has done, as the end of a sentence; "" where it may go on."""
+        if halted(pid):
+            return HALTED
+        if not headless(pid):
+            self._since = None
+            return ""
+        now = time.monotonic()
+        self._since = now if self._since is None else self._since
+        return HEADLESS if now - self._since > GRACE else ""  # one that is just ending looks the same
 
 
 def here(started: Started, note: Note, names: Iterable[str]) -> str:

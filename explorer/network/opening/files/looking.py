@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO
 
+from explorer.data.formats.archives import BOUNDED_PACKING
 from explorer.network.opening.files.contents import (
     EXPORTED,
     FOLDER,
@@ -30,8 +31,10 @@ from explorer.network.opening.files.onnx import read_onnx
 from explorer.network.opening.files.pickles import LONGEST, Bounded, Reading, judged, read_pickle, tensors_in
 from explorer.network.opening.files.python_text import code_files, read_python
 from explorer.work.files.places import at_home
+from explorer.work.progress import step
 
 ENDINGS = (".py", ".safetensors", ".pt", ".pth", ".pt2", ".onnx", ".bin", ".ckpt", ".pkl", ".pickle", ".ts")
+AT_ONCE = 2**24  # bytes of a file that are read before somebody may ask for its end
 MOST_MEMBERS = 200_000  # of an archive
 MOST_GROWTH = 200  # times that a member may grow when it is unpacked; torch stores without packing
 LARGEST_TEXT = 64 * 2**20  # bytes of a JSON file
@@ -132,9 +135,19 @@ def _linked(path: Path, found: Contents) -> Contents:
 
 
 def digest_of(path: Path) -> str:
-    """Return the SHA-256 of a file's bytes."""
+    """Return the SHA-256 of a file's bytes.
+
+    Raises:
+        Cancelled: nobody waits for it any more: of a file of many gigabytes it takes minutes.
+    """
+    digest, size, done = hashlib.sha256(), path.stat().st_size, 0
     with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+        while piece := file.read(AT_ONCE):
+            digest.update(piece)
+            done += len(piece)
+            if size > AT_ONCE:
+                step(f"Reading {path.name}", min(1.0, done / size))
+    return digest.hexdigest()
 
 
 # kinds of files ----------------------------------------------------------------------------------------------------
@@ -239,6 +252,8 @@ def _members(archive: zipfile.ZipFile, size: int) -> list[zipfile.ZipInfo]:
             raise Damaged(f"the member {info.filename[:80]!r} would grow to {info.file_size:,} bytes: a zip bomb")
         if stat.S_ISLNK(info.external_attr >> 16):
             raise Damaged(f"the member {info.filename[:80]!r} is a link")
+        if info.compress_type not in BOUNDED_PACKING:  # zipfile unpacks a piece whole: a kilobyte can hold gigabytes
+            raise Damaged(f"the member {info.filename[:80]!r} is packed with bzip2 or LZMA, which no checkpoint is")
     return members
 
 

@@ -36,7 +36,13 @@ def _tokens(text: str) -> Iterator[tuple[str, str, int]]:
     while at < len(text):
         match = _TOKEN.match(text, at)
         if match is None:
-            raise Broken(f"line {line} of the GML cannot be read at {text[at : at + 20].split(chr(10))[0]!r}")
+            found = text[at : at + 20].split("\n")[0]
+            told = (
+                repr(found)
+                if found.isascii()
+                else f"a sign that GML does not have, column {at - text.rfind(chr(10), 0, at)}"
+            )
+            raise Broken(f"line {line} of the GML cannot be read at {told}")
         kind = match.lastgroup or ""
         if kind not in ("skip", "line"):
             yield kind, match[0], line

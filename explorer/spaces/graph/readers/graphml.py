@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 from xml.parsers import expat
 
 from explorer.data.formats.checks import Broken, file_bytes, refusing
@@ -16,6 +16,7 @@ from explorer.spaces.graph.readers.records import Records, found_in
 _HEAD = re.compile(rb"\s*(?:<\?xml[^>]*\?>)?\s*(?:<!--.*?-->\s*)*<graphml", re.S)
 _DEEPEST = 64
 _LONGEST_TEXT = 1_000_000
+_AT_ONCE, _LONGEST_TAG = 2**20, 2**24  # bytes; expat reads a tag that goes on from its beginning again with each piece
 _WHOLE = ("int", "integer", "long", "short", "byte")
 _REAL = ("float", "double")
 _DRAWING = "names are those of yEd's labels; shapes and places of its drawing are left out"
@@ -53,7 +54,7 @@ class _Parser:
     def read(self, path: Path) -> Records:
         with path.open("rb") as file:
             try:
-                self._expat.ParseFile(file)
+                self._feed(file)
             except expat.ExpatError as error:
                 raise Broken(f"its XML is damaged in line {error.lineno}, column {error.offset + 1}") from None
         if not self._graphs:
@@ -63,6 +64,16 @@ class _Parser:
         if self._odd_ends:
             self.records.notes.append(f"{self._odd_ends} edges say their own direction; the graph's is taken")
         return self.records
+
+    def _feed(self, file: IO[bytes]) -> None:
+        at, waiting = -1, 0
+        while piece := file.read(_AT_ONCE):
+            self._expat.Parse(piece)
+            now = self._expat.CurrentByteIndex
+            at, waiting = now, waiting + len(piece) if now == at else 0
+            if waiting > _LONGEST_TAG:
+                raise Broken(f"a tag or a comment in it has more than {_LONGEST_TAG} bytes", "save a plain graph")
+        self._expat.Parse(b"", True)
 
     def _line(self) -> int:
         return int(self._expat.CurrentLineNumber)

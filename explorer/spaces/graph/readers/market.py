@@ -18,6 +18,7 @@ from explorer.work.limits import MAX_LISTED
 
 BANNER = b"%%MatrixMarket"
 MOST_DENSE = 16_384  # nodes of a matrix that is stored whole
+_BANNER = "begin it with '%%MatrixMarket matrix coordinate real general'"
 _CHUNK = 2**22  # bytes of text at a time
 _KINDS = ("real", "integer", "pattern", "unsigned-integer", "double")
 _SYMMETRIES = {"general": 0.0, "symmetric": 1.0, "skew-symmetric": -1.0, "hermitian": 1.0}
@@ -47,11 +48,11 @@ def read_market(file: IO[bytes], size: int) -> Market:
     """
     banner = file.readline(200).decode("ascii", "replace").lower().split()
     if len(banner) != 5 or banner[1] != "matrix" or banner[2] not in ("coordinate", "array"):
-        raise Broken("line 1 of the Matrix Market file is damaged")
+        raise Broken("line 1 does not say 'matrix', 'coordinate' or 'array', a type and a symmetry", _BANNER)
     if banner[3] == "complex":
         raise Broken("its values are complex, not real numbers", "save its absolute value")
     if banner[3] not in _KINDS or banner[4] not in _SYMMETRIES or (banner[2:4] == ["array", "pattern"]):
-        raise Broken("line 1 of the Matrix Market file is damaged")
+        raise Broken("line 1 names a type or a symmetry that no Matrix Market file has", _BANNER)
     number, line = 1, b"%"
     while line.startswith(b"%") or (line and not line.strip()):
         line, number = file.readline(2**20), number + 1
@@ -117,10 +118,10 @@ def _numbers(file: IO[bytes], count: int, what: str) -> NDArray[np.float64]:
         text, rest = (text[:cut], text[cut:]) if cut >= 0 else (b"", text)
         if len(rest) > _CHUNK:
             raise Broken(f"a number in it has more than {_CHUNK} characters")
-        if _NO_NUMBERS.search(text):
-            raise Broken("something in it is no number", "correct it")
+        if odd := _NO_NUMBERS.search(text):
+            raise _no_number(at + len(text[: odd.start()].rsplit(None, 1)[0].split()))
         if text.strip():
-            values = _parsed(text)
+            values = _parsed(text, at)
             if at + len(values) > count:
                 raise Broken(f"it has more numbers than the {what} that it claims")
             found[at : at + len(values)] = values
@@ -132,8 +133,12 @@ def _numbers(file: IO[bytes], count: int, what: str) -> NDArray[np.float64]:
     return found
 
 
-def _parsed(text: bytes) -> NDArray[np.float64]:
-    """Return the numbers that blanks separate in a text."""
+def _no_number(before: int) -> Broken:
+    return Broken(f"something after its first {before} numbers is no number", "correct it")
+
+
+def _parsed(text: bytes, before: int) -> NDArray[np.float64]:
+    """Return the numbers that blanks separate in a text, which `before` others precede."""
     blank = np.frombuffer(text, np.uint8) <= 32
     words = int(np.count_nonzero(blank[:-1] & ~blank[1:])) + int(not blank[0])
     try:
@@ -141,5 +146,5 @@ def _parsed(text: bytes) -> NDArray[np.float64]:
     except ValueError:
         values = np.zeros(0)
     if len(values) != words:
-        raise Broken("something in it is no number", "correct it")
+        raise _no_number(before + len(values))
     return values

@@ -23,6 +23,7 @@ from explorer.spaces.graph.readers.arrays import found_in_arrays
 from explorer.spaces.graph.readers.assembly import sample_of
 from explorer.spaces.graph.readers.torch_file import SAFE, UNSAFE, is_torch_archive, read_torch
 
+_PICKLE = b"\x80"  # what torch.save has written before archives begins so
 _LONGEST_HEADER = 100_000_000  # safetensors' own bound
 
 
@@ -86,6 +87,8 @@ def _read(path: Path) -> Sample:
             head = file.read(64)
         tensors = _sniff_tensors(head) or path.suffix.lower() == ".safetensors"
         old = not tensors and not is_torch_archive(path)
+        if old and not head.startswith(_PICKLE):  # known without torch, whose import takes a second and 180 MB
+            raise Broken("it begins as none of torch's formats that are read", SAFE)
         arrays = _read_tensors(path) if tensors else _read_older(path) if old else read_torch(path)
         if "edge_index" not in arrays and "x" not in arrays and "pos" not in arrays:
             raise Broken("it has no tensors x and edge_index", "open weights with --model, or save x and edge_index")

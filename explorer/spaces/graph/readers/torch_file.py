@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.data.formats.archives import DENSEST, MOST_BYTES
+from explorer.data.formats.archives import DENSEST, MOST_BYTES, member_of
 from explorer.data.formats.checks import Broken
 from explorer.network.opening.files.contents import Damaged
 from explorer.network.opening.files.pickles import Bounded, Held, Made, Named, read_pickle
@@ -60,7 +60,8 @@ class _File:
         self.left -= member.file_size
         if member.file_size > DENSEST * (member.compress_size + 1) or self.left < 0:
             raise Broken(f"its tensors claim more than {MOST_BYTES} bytes, or than a file of its size can hold")
-        return self.archive.read(member)
+        with member_of(self.archive, member) as file:
+            return file.read()
 
     def tensor(self, made: Made, name: str) -> NDArray[Any]:
         """Return the array of a tensor."""
@@ -115,7 +116,7 @@ def read_torch(path: Path) -> dict[str, NDArray[Any]]:
             raise Broken("it is an archive that torch.save has not made", SAFE)
         folder = pickled.removesuffix("/data.pkl")
         order = ">" if f"{folder}/byteorder" in archive.namelist() and _big(archive, f"{folder}/byteorder") else "<"
-        with archive.open(pickled) as file:
+        with member_of(archive, pickled) as file:
             try:
                 reading = read_pickle(Bounded(file))
             except Damaged:  # what it says is of opcodes
@@ -128,7 +129,7 @@ def read_torch(path: Path) -> dict[str, NDArray[Any]]:
 
 
 def _big(archive: zipfile.ZipFile, name: str) -> bool:
-    with archive.open(name) as file:
+    with member_of(archive, name) as file:
         return file.read(8) == b"big"
 
 

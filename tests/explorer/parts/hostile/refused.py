@@ -25,10 +25,10 @@ def claiming(shape: tuple[int, ...], kind: str = "<f8") -> bytes:
     return b"\x93NUMPY\1\0" + struct.pack("<H", len(text)) + text
 
 
-def bomb(name: str, head: bytes, megabytes: int) -> bytes:
-    """Return an archive with an array of zeros, a thousand times as large as the file."""
+def bomb(name: str, head: bytes, megabytes: int, packing: int = zipfile.ZIP_DEFLATED) -> bytes:
+    """Return an archive with an array of zeros: deflate packs a thousand of them into a byte, bzip2 a million."""
     file = io.BytesIO()
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive, archive.open(name, "w") as member:
+    with zipfile.ZipFile(file, "w", packing) as archive, archive.open(name, "w") as member:
         member.write(head)
         for _ in range(megabytes):
             member.write(bytes(2**20))
@@ -169,6 +169,7 @@ def refused_files() -> Mapping[str, tuple[Refused, ...]]:
             ("a.npy", claiming((8000, 8000)), "truncated"),
             ("a.npy", claiming((90000, 90000)), "longest side"),
             ("a.npz", bomb("x.npy", claiming((8000, 8000)), 8), "truncated"),
+            ("a.npz", bomb("x.npy", claiming((4000, 5000)), 160, zipfile.ZIP_BZIP2), "packed with bzip2 or LZMA"),
             ("a.npy", claiming((3, 3), "|O"), "Python objects"),
         ),
         "stack": (
@@ -204,6 +205,8 @@ def refused_files() -> Mapping[str, tuple[Refused, ...]]:
         ),
         "graphml": (
             ("a.graphml", _cut("graphml"), "damaged in line"),
+            ("a.graphml", b"<graphml><!--" + b"a" * 20_000_000, "a tag or a comment in it has more than"),
+            ("a.graphml", b"a" * 8_000_000, "damaged in line 1, column 1"),
             ("a.graphml", _with("graphml", b"</node>", b"</nude>"), "damaged in line 6, column"),
             ("a.graphml", _with("graphml", b"2.0", b"two"), "not a number"),
             ("a.graphml", b"<!DOCTYPE a [<!ENTITY b 'c'>]><graphml/>", "document type"),
@@ -212,6 +215,11 @@ def refused_files() -> Mapping[str, tuple[Refused, ...]]:
         ),
         "gml": (
             ("a.gml", _cut("gml"), "truncated|no value"),
+            (
+                "a.gml",
+                b"graph [\n \xff\xfe",
+                "line 2 of the GML cannot be read at a sign that GML does not have, column 2",
+            ),
             ("a.gml", b"graph [ " + b"node [ " * 100, "nested"),
             ("a.gml", b"graph [ node [ id 0 ] edge [ source 0 target 9 ] ]", "no such node"),
         ),
@@ -227,6 +235,8 @@ def refused_files() -> Mapping[str, tuple[Refused, ...]]:
             ("a.mtx", b"%%MatrixMarket matrix array real general\n16000 16000\n1\n", "more than the file"),
             ("a.mtx", market + b"16000000 16000000 1\n1 2 1\n", "claims 16000000 nodes"),
             ("a.mtx", market + b"3 3 2\n1 2 1\n", "truncated"),
+            ("a.mtx", b"%%MatrixMarket\n", "line 1 does not say 'matrix'"),
+            ("a.mtx", market + b"3 3 2\n1 2 1\n2 3 4x\n", "after its first 5 numbers"),
             ("a.mtx", market + b"3 3 1\n1 2 1 4\n", "more numbers"),
             ("a.npz", bomb("adjacency.npy", claiming((32000, 32000)), 4), "the most is 16384"),
             ("a.npz", npz(adjacency=np.ones((3, 4))), "not square"),
@@ -238,6 +248,8 @@ def refused_files() -> Mapping[str, tuple[Refused, ...]]:
             ("a.pt", _stride_zero(), "claims 3000000000 numbers and 1 are there"),
             ("a.pt", _cut("pt"), "archive"),
             ("a.pt", bytes(5000), "none of torch's formats"),
+            ("a.pt", b"<!DOCTYPE html><title>404 Not Found</title>", "none of torch's formats"),
+            ("a.pt", bomb("a/data.pkl", b"\x80\2", 160, zipfile.ZIP_BZIP2), "packed with bzip2 or LZMA"),
             ("a.pt", _pickled(b"\x80\x02" + b"]" * 500_000 + b"a" * 499_999 + b"."), "."),
             ("a.pt", _pickled(b"\x80\x02]r\xff\xff\xff\x7f."), "."),
             ("a.pt", _pickled(pickle.dumps(_Calls(), 2)), "run code|never run|not tensors|no dict"),

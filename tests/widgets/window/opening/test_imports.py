@@ -187,3 +187,14 @@ def test_one_click_on_what_was_done_to_a_picture_offers_the_alternatives(
     window.controller.undo()
     opened(qtbot, window, str(path))
     assert "cropped" in line.text.text()
+
+
+@pytest.mark.parametrize("name", ["loop.png", "n" * 300 + ".png", "a\0b.png", "/".join(["deep"] * 1500) + ".png"])
+def test_a_path_that_leads_nowhere_is_a_sentence(qtbot: QtBot, open_window: Open, tmp_path: Path, name: str) -> None:
+    (tmp_path / "loop.png").symlink_to("back.png")
+    (tmp_path / "back.png").symlink_to("loop.png")
+    window = open_window(State("d4-cnn", device="cpu"))
+    window.files.open(str(tmp_path / name))
+    qtbot.waitUntil(window.infobar.isVisible, timeout=LONGEST_MS)
+    said = window.infobar.text.text().partition("  —  ")[0]  # the whole path follows
+    assert said.endswith("does not exist.") and said.isprintable() and len(said) < 320

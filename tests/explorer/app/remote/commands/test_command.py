@@ -61,6 +61,21 @@ def test_a_network_that_forks_is_answered_once(capsys: pytest.CaptureFixture[str
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system does not fork")
+def test_workers_of_a_pool_end_without_a_traceback(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    how = "import multiprocessing as m; p = m.get_context('fork').Pool(2); p.map(abs, [1]); p.terminate(); return x"
+    told = check(capsys, tmp_path, how)
+    assert (told.code, told.err) == (0, "")
+
+
+@pytest.mark.slow
+def test_a_shape_that_changes_with_the_data_is_told(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    told = check(capsys, tmp_path, "return x[..., :20]")
+    assert told.code == 3
+    assert "(1, 2, 29, 20) on the moved data (r180), where the law asks for (1, 2, 29, 29)" in told.out
+
+
+@pytest.mark.slow
 def test_a_question_of_the_network_is_a_line_of_its_own(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     told = check(capsys, tmp_path, "input('How many? ')")
     assert told.err.startswith("How many? \nequiscope: layer trap raised EOFError")
@@ -100,6 +115,7 @@ def test_what_python_ignores_is_a_line(capsys: pytest.CaptureFixture[str], tmp_p
             "os.execv('/bin/sleep', ['sleep', '60'])",
             "closed what it was asked through, and was ended in layer trap",
         ),
+        ("ctypes.CDLL(None).syscall(60, 0)", "ended the main thread of its own process, and was ended in layer trap"),
         ("os.kill(os.getpid(), signal.SIGSTOP)", "stopped its own process by a signal, and was ended in layer trap"),
         (
             "import explorer.equivariance.measure as m; m.tolerance = max; return x",
@@ -109,6 +125,15 @@ def test_what_python_ignores_is_a_line(capsys: pytest.CaptureFixture[str], tmp_p
         ("import builtins; builtins.len = lambda *_: 0; return x", "Net in net.py has replaced builtins.len"),
         ("sys.modules.clear(); return x", "Net in net.py has replaced the module "),
         ("import numpy; numpy.asarray = lambda *a: 0.0; return x", "Net in net.py has replaced numpy.asarray"),
+        ("torch.Tensor.__sub__ = lambda a, b: torch.zeros_like(a); return x", "has replaced Tensor.__sub__"),
+        ("import math; math.sqrt = lambda *_: 0.0; return x", "Net in net.py has replaced math.sqrt"),
+        (
+            "import torch.library as l; TURNED.append(l.Library('aten', 'IMPL'))\n"
+            "        TURNED[0].impl('sub.Tensor', lambda a, b, alpha=1: a, 'CPU'); return x",
+            "Net in net.py has replaced torch.ops.sub.Tensor",
+        ),
+        ("torch._C._functorch._vmap_increment_nesting(1, 'error'); return x", "has entered a mode of torch and not"),
+        ("sys.path[:] = []; sys.meta_path.clear(); return x", "Net in net.py has replaced sys."),
         (
             "for fd in range(3, 64):\n            try: os.set_blocking(fd, False); os.write(fd, b'\\0\\0\\0\\5junk!')\n"
             "            except OSError: pass\n        return x",
@@ -152,7 +177,7 @@ def test_a_daemon_of_a_network_ends_with_it(capsys: pytest.CaptureFixture[str], 
 
 @pytest.mark.slow
 def test_what_it_prints_does_nothing_to_the_terminal(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    told = check(capsys, tmp_path, r"print('\x1b]0;title\x07\x1b[31mred\x1b[2J\x9b2J'); return x")
+    told = check(capsys, tmp_path, r"print('\x1b]0;title\x07\x1b[31mred\x1b[2J\x9b2J\u202e\u2066'); return x")
     assert told.code == 0 and set(told.err.split()) == {"red"}
 
 

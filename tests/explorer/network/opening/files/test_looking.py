@@ -19,7 +19,8 @@ from safetensors.torch import save_file
 from torch import nn
 
 from explorer.network.opening.files.contents import Contents, FileError, told
-from explorer.network.opening.files.looking import contents, tensor_names
+from explorer.network.opening.files.looking import contents, digest_of, tensor_names
+from explorer.work.progress import Cancelled, listening
 
 
 class Attack:
@@ -465,3 +466,19 @@ def test_the_list_of_what_torch_allows_is_torchs_own(tmp_path: Path) -> None:
         except pickle.UnpicklingError:
             readable = False
         assert (contents(path).tier == "weights") is readable, held
+
+
+def test_a_file_of_many_gigabytes_gives_way(tmp_path: Path) -> None:
+    path = tmp_path / "large.safetensors"
+    path.touch()
+    os.truncate(path, 2**40)
+    shares = list[float]()
+
+    def tired(text: str, share: float) -> None:
+        shares.append(share)
+        if len(shares) == 3:
+            raise Cancelled
+
+    with listening(tired), pytest.raises(Cancelled):
+        digest_of(path)
+    assert shares == sorted(shares) and 0 < shares[0] < 0.001
