@@ -10,6 +10,7 @@ from typing import Any
 
 from torch import nn
 
+from explorer.declare.registry import did_you_mean
 from explorer.network.changing.copying import duplicate
 from explorer.network.opening.refusals import ModelError
 
@@ -79,6 +80,9 @@ def _require_call(made: Callable[..., Any], attribute: str, where: str, args: li
         return
     except TypeError as error:
         reason = str(error)
+    takes = signature.parameters
+    if not any(p.kind is p.VAR_KEYWORD for p in takes.values()) and (odd := [n for n in named if n not in takes]):
+        reason = f"it takes no {odd[0]!r}{did_you_mean(odd[0], takes)}"
     try:
         bound = signature.bind_partial(*args, **named).arguments
     except TypeError:
