@@ -29,13 +29,17 @@ def culprits(square: Square) -> tuple[str, ...]:
 
 
 def grouped_hints(square: Square) -> list[str]:
-    """Return the hints, worst layers first, each once where it concerns several layers."""
+    """Return the hints, worst layers first, each once where it concerns several layers.
+
+    A guilty layer that is alone is not named again: the sentence before them does.
+    """
     layers: dict[str, list[str]] = {}
     order = {name: k for k, name in enumerate(culprits(square))}
     parts = [hint.partition(": ") for hint in square.hints]
     for name, colon, text in sorted(parts, key=lambda part: order.get(part[0], len(order))):
         layers.setdefault(text if colon else name, []).extend([name] if colon else [])
-    return [f"{_few(names)}: {text}" if names else text for text, names in layers.items()]
+    alone = list(order) if len(order) == 1 else None
+    return [f"{_few(names)}: {text}" if names and names != alone else text for text, names in layers.items()]
 
 
 def _few(names: Sequence[str]) -> str:
