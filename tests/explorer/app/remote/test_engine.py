@@ -291,11 +291,14 @@ def test_what_a_network_has_changed_meets_no_other(tmp_path: Path, how: str) -> 
         engine.close()
 
 
+HEARD = 5.0  # seconds
+
+
 def resources() -> tuple[object, ...]:
     """Return what may leak: descriptors by what they are of, threads, shared memory, children."""
     for thread in threading.enumerate():
-        if thread.name == "equiscope-output":  # of a process that has ended; on a busy machine it hears so late
-            thread.join(LONGEST)
+        if thread.name == "equiscope-output":  # of a process that has ended, heard of late on a busy machine, or of
+            thread.join(HEARD)  # one that goes on: that of an engine which several tests share
     gc.collect()
     descriptors = []
     for number in os.listdir("/proc/self/fd"):
