@@ -25,6 +25,8 @@ def heard_alone(model: nn.Module, trace: Trace, layer: Layer, fed: Sequence[Tens
     given = layer.inputs[0] if len(layer.inputs) == len(fed) == 1 else None
     if given is None or layer.field is None or not fed[0].is_floating_point():
         return math.inf
+    if not given.domain.space:  # pairs, or values of no place: no space tells distances between them
+        return math.inf
     apart = given.spacing
     if not (math.isfinite(apart) and math.isfinite(layer.field.spacing)):
         return math.inf

@@ -9,10 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor, nn
 
+from explorer.app.answering.engine import LocalEngine
+from explorer.app.command.audit import audit
 from explorer.declare.inputs import Inputs
 from explorer.network.tracing.trace import trace
 from explorer.spaces.sequence.fields import STEP
 from explorer.spaces.sequence.samples import tasks
+from explorer.state.state import State
 from models.layers.attention.steps import Attention
 from models.sequences.transformer import (
     CARD,
@@ -190,3 +193,13 @@ def test_how_far_its_layers_see_is_not_tried_at_full_length() -> None:
     # the answer comes one step late and backwards, and the mask lets nothing but the last step pass to the first
     assert found["stacks.decoder.0.self_attention.context"].receptive == steps - 2
     assert found["stacks.encoder.0.self_attention.query"].receptive == 0.0
+
+
+def test_each_group_that_it_claims_is_checked() -> None:
+    """How far a softmax over pairs sees has no distance in steps; asking for one ended the check."""
+    engine = LocalEngine({"transformer": CARD})
+    try:
+        reports = audit(engine, State(model="transformer", device="cpu"), "", "float64", None, {}, count=1)
+    finally:
+        engine.close()
+    assert reports and all(report.verdict for report in reports)
