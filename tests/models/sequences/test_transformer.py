@@ -196,7 +196,7 @@ def test_how_far_its_layers_see_is_not_tried_at_full_length() -> None:
 
 
 def test_each_group_that_it_claims_is_checked() -> None:
-    """How far a softmax over pairs sees has no distance in steps; asking for one ended the check."""
+    """A softmax over pairs has no distance in steps that it sees by; asking for one ended the check."""
     engine = LocalEngine({"transformer": CARD})
     try:
         reports = audit(engine, State(model="transformer", device="cpu"), "", "float64", None, {}, count=1)
