@@ -213,7 +213,7 @@ def test_a_further_handle_stands_where_it_is_put_and_none_at_the_end(place: floa
     at = [0.0, *sorted({0.25, 0.5, 0.75, place}), 1.0]
     to = [p + offset if p == place else p for p in at]
     wanted = np.interp(place, at, np.maximum.accumulate(np.clip(to, 0, 1)))
-    assert one.source(np.array(100 * place), 101) == pytest.approx(100 * wanted, abs=1e-9)
+    assert one.source(np.array(100 * place), 101) == pytest.approx(100 * wanted, abs=2e-7)  # an offset of 1e-9 is none
     assert three.identity, "a handle at place 0 is not there"
 
 
