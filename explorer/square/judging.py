@@ -80,20 +80,18 @@ def _counted(p: Prepared, group: str) -> dict[str, float]:
 def _tried(p: Prepared, element: Element, name: str, most: float, alone: bool = False) -> float:
     """Return what stored numbers explain of an error at a layer, at most so much, as an audit tries it."""
     cumulative, local = _of_storing(p, element).get(name, (math.inf, math.inf))
-    explained = local if alone else cumulative
-    return most if explained is None else min(most, storing.SHARE * explained)
+    return storing.excused(most, local if alone else cumulative)
 
 
 @kept(most=16)
 def _of_storing(p: Prepared, element: Element) -> dict[str, tuple[float, float | None]]:
     """Return per layer what error moved numbers make under an element, in double precision."""
-    there = (p.model, {}) if p.dtype == torch.float64 else _in_double(p)
-    if there is None:
+    if (model := _double(p)) is None:
         return {}
     inputs = p.inputs.to(dtype=torch.float64)
     with p.unrecorded():
         acted = [(element, inputs.moved(element))]
-        return storing.shown(there[0], _counted(p, element.group), p.trace, inputs, acted, p.seed)
+        return storing.shown(model, _counted(p, element.group), p.trace, inputs, acted, p.seed)
 
 
 @kept()
@@ -132,6 +130,14 @@ def _in_double(p: Prepared) -> tuple[nn.Module, dict[str, Tensor]] | None:
     return None if answers is None else (other, answers)
 
 
+def _double(p: Prepared) -> nn.Module | None:
+    """Return the network in double precision; None where it does not run so."""
+    if p.dtype == torch.float64:
+        return p.model
+    there = _in_double(p)
+    return None if there is None else there[0]
+
+
 @kept(most=16)
 def _seen_in_double(p: Prepared, element: Element) -> bool:
     """Say whether the output breaks its law in double precision, by more than what is stored excuses.
@@ -156,14 +162,13 @@ def _seen_on_others(p: Prepared, element: Element) -> bool:
 @kept()
 def _on_others(p: Prepared) -> tuple[Inputs, nn.Module, dict[str, Tensor]] | None:
     """Return other numbers than these, and what the network in double precision answers to them."""
-    made = rounding.drawn_anew(p.inputs, p.seed)
-    there = (p.model, {}) if p.dtype == torch.float64 else _in_double(p)
-    if made is None or there is None:
+    made, model = rounding.drawn_anew(p.inputs, p.seed), _double(p)
+    if made is None or model is None:
         return None
     with p.unrecorded():
         reseed(p.seed)
-        answers = in_precision(there[0], made, list(p.trace.outputs), torch.float64)
-    return None if answers is None else (made, there[0], answers)
+        answers = in_precision(model, made, list(p.trace.outputs), torch.float64)
+    return None if answers is None else (made, model, answers)
 
 
 def _breaks(

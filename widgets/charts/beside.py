@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QBoxLayout, QWidget
 
 from widgets.charts.adaptive import Adaptive
 
@@ -15,11 +15,19 @@ Chart = TypeVar("Chart", bound=QWidget)
 class Beside(QWidget, Generic[Chart]):
     """As many charts as are asked for; they are made once, and those that are not needed are hidden."""
 
-    def __init__(self, make: Callable[[], Chart], parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._make = make
-        self._row = Adaptive(self)
-        self._row.setSpacing(6)
+    def __init__(
+        self, make: Callable[[], Chart], layout: Callable[[QWidget], QBoxLayout] = Adaptive, gap: int = 6
+    ) -> None:  # fmt: skip
+        """Make the first one.
+
+        Args:
+            layout: makes the box that they lie in.
+            gap: pixels between two of them.
+        """
+        super().__init__()
+        self._make, self._row = make, layout(self)
+        self._row.setContentsMargins(0, 0, 0, 0)
+        self._row.setSpacing(gap)
         self.charts: list[Chart] = []
         self.first(1)
 

@@ -412,7 +412,8 @@ class LocalEngine:
         Raises:
             ValueError: there is nothing that could be written in this format.
         """
-        if any(Path(path).suffix.lower() in space.capture_endings.values() for space in spaces().values()):
+        ending = Path(path).suffix.lower()
+        if any(ending in space.capture_endings.values() for space in spaces().values()):
             from explorer.data.writers import write_file
 
             p = self.prepared(state, state.model)

@@ -53,10 +53,13 @@ def excuses(audit: Audit, stored: Mapping[str, float]) -> tuple[dict[str, float]
     found = shown(audit.model, stored, audit.trace, case.inputs, acted, audit.seed, rewind)
     for name in between:
         cumulative, local = found.get(name, (math.inf, math.inf))
-        whole[name] = min(whole[name], SHARE * cumulative)
-        if local is not None:
-            own[name] = min(own[name], SHARE * local)
+        whole[name], own[name] = excused(whole[name], cumulative), excused(own[name], local)
     return whole, own
+
+
+def excused(most: float, explained: float | None) -> float:
+    """Return the error that is excused of `most` where moved numbers make such an error; None where they told none."""
+    return most if explained is None else min(most, SHARE * explained)
 
 
 def shown(

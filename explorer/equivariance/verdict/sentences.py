@@ -168,9 +168,8 @@ def no_law(
             f"{tuple(expected)}: what changes its shape with the data is not judged"
         )
     if len(idle) == len(elements):
-        return f"no element of this group has an action on {output}, which is a {row.field} field" + f": {why}" * bool(
-            why
-        )
+        reason = f": {why}" if why else ""
+        return f"no element of this group has an action on {output}, which is a {row.field} field{reason}"
     if idle:
         some = f"{len(idle)} element has" if len(idle) == 1 else f"{len(idle)} elements have"
         return f"{some} no action on {output}, a {row.field} field ({listed(idle, 1)}): it is not judged"

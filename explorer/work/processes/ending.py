@@ -19,20 +19,24 @@ def memory(pid: int) -> int:
     return taken.resident - taken.shared
 
 
-def halted(pid: int) -> bool:
-    """Say whether a process was stopped by a signal, so that it does nothing until another one wakes it."""
+def _told(pid: int) -> list[bytes]:
+    """Return what the system tells of a process, from its state on; [] where nothing is known."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
-            return file.read().rpartition(b")")[2].split()[:1] == [b"T"]
+            return file.read().rpartition(b")")[2].split()
     except OSError:
-        return False
+        return []
+
+
+def halted(pid: int) -> bool:
+    """Say whether a process was stopped by a signal, so that it does nothing until another one wakes it."""
+    return _told(pid)[:1] == [b"T"]
 
 
 def headless(pid: int) -> bool:
     """Say whether the first thread of a process has ended while others go on, of which none answers."""
     try:
-        with open(f"/proc/{pid}/stat", "rb") as file:
-            return file.read().rpartition(b")")[2].split()[:1] == [b"Z"] and len(os.listdir(f"/proc/{pid}/task")) > 1
+        return _told(pid)[:1] == [b"Z"] and len(os.listdir(f"/proc/{pid}/task")) > 1
     except OSError:
         return False
 
@@ -49,11 +53,10 @@ def children_of(pid: int) -> list[int]:
 
 def processor_seconds(pid: int) -> float:
     """Return the processor time that a process has taken, 0 where that is not known."""
+    told = _told(pid)
     try:
-        with open(f"/proc/{pid}/stat", "rb") as file:
-            told = file.read().rpartition(b")")[2].split()
         return (int(told[11]) + int(told[12])) / os.sysconf("SC_CLK_TCK")
-    except (OSError, ValueError, IndexError):
+    except (ValueError, IndexError):
         return 0.0
 
 

@@ -134,13 +134,14 @@ print(any("read_by_nobody" in name for name in linecache.cache))
     assert read == {"left": "False", "as it is": "True"}
 
 
+class Ring:
+    """One of a cycle, which nothing but a collector frees."""
+
+    def __init__(self) -> None:
+        self.itself = self
+
+
 def test_what_was_put_aside_is_looked_through_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Ring:
-        """One of a cycle, which nothing but a collector frees."""
-
-        def __init__(self) -> None:
-            self.itself = self
-
     monkeypatch.setattr(app, "OLD_EVERY", 1)
     collector = app.Collector()
     try:
@@ -159,12 +160,6 @@ def test_what_was_put_aside_is_looked_through_now_and_then(monkeypatch: pytest.M
 
 
 def test_what_was_put_aside_is_looked_through_once_nobody_uses_the_window(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Ring:
-        """One of a cycle, which nothing but a collector frees."""
-
-        def __init__(self) -> None:
-            self.itself = self
-
     now = [0.0]
     monkeypatch.setattr("widgets.window.app.time.monotonic", lambda: now[0])
     collector = app.Collector()

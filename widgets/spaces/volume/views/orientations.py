@@ -15,6 +15,7 @@ from widgets.base.frame_view import FrameView, Pages
 from widgets.base.look import theme
 from widgets.base.text.words import figure, subject
 from widgets.base.view import ViewSpec, Wish
+from widgets.charts.beside import Beside
 from widgets.maps.colour_bar import ColourBar
 from widgets.maps.map_grid import MapGrid
 from widgets.maps.mosaic import symmetric_scale
@@ -165,30 +166,20 @@ class OrientationsView(FrameView[tuple[Square, VolumePart]]):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.place: Place | None = None
-        content = QWidget()
-        self._column = QVBoxLayout(content)
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.setSpacing(0)
-        self.rows: list[OrientationRow] = []
-        self._first(1)
-        self.pages = Pages(self, content, self.NOTHING)
+        self.beside = Beside(self._row, QVBoxLayout, gap=0)
+        self.rows = self.beside.charts
+        self.pages = Pages(self, self.beside, self.NOTHING)
         self.pointer.moved.connect(self._point)
         self.apply_theme()
         self.refresh()
 
-    def _first(self, count: int) -> list[OrientationRow]:
-        """Show so many rows; they are made once."""
-        while len(self.rows) < count:
-            row, k = OrientationRow(), len(self.rows)
-            row.pointed.connect(lambda h, row=row: self.hovered.emit(row.words.text() if h is not None else ""))
-            row.picked.connect(lambda h, k=k: self._picked(h, k))
-            row.fitted.connect(self.refresh)
-            row.apply_theme()
-            self.rows.append(row)
-            self._column.addWidget(row, 1)
-        for k, row in enumerate(self.rows):
-            row.setVisible(k < count)
-        return self.rows[:count]
+    def _row(self) -> OrientationRow:
+        row = OrientationRow()
+        row.pointed.connect(lambda h: self.hovered.emit(row.words.text() if h is not None else ""))
+        row.picked.connect(lambda h: self._picked(h, self.rows.index(row)))
+        row.fitted.connect(self.refresh)
+        row.apply_theme()
+        return row
 
     # what is shown ----------------------------------------------------------------------------------------------
     def parts(self) -> list[tuple[Square, VolumePart]]:
@@ -209,7 +200,7 @@ class OrientationsView(FrameView[tuple[Square, VolumePart]]):
     def draw(self, parts: list[tuple[Square, VolumePart]]) -> None:
         self.pages.say("")
         found = self.turned()
-        for row, (square, part) in zip(self._first(len(found)), found, strict=True):
+        for row, (square, part) in zip(self.beside.first(len(found)), found, strict=True):
             row.show_part(part, self.place, square.title if len(parts) > 1 else "")
 
     # what the person does ---------------------------------------------------------------------------------------
