@@ -199,9 +199,8 @@ class Files(QObject):
             command += f" --view {front.objectName()}"
         QGuiApplication.clipboard().setText(command)
         if learning(self._controller.state):  # the command says of which file
-            self._shell.say(
-                "info", f"Copied: {command}; its weights go with the training, save the session to keep them"
-            )
+            told = "its weights go with the training: save the session to keep them"
+            self._shell.say("info", f"Copied: {command} ({told})")
             return
         self._shell.say("info", f"Copied: {command}")
 
