@@ -1,4 +1,4 @@
-"""What a session names must outlast the window; the weights of a network that learns do not, unless they are copied."""
+"""Make a session outlast the window: weights of a network that learns go with its training unless they are copied."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ def without_element(path: Path) -> str:
 
     def known(label: str) -> bool:
         try:
-            label_to_symbol(label)
+            label_to_symbol(label)  # type: ignore[no-untyped-call]
         except (KeyError, IndexError):
             return False
         return True

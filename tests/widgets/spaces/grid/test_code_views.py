@@ -99,7 +99,7 @@ def test_the_canvas_shows_the_next_code_and_the_words(qtbot: QtBot, dressed) -> 
     assert "square" in view.words.text() and "the next one" in view.line.text()
     click(qtbot, view.picture, 1, 0.5, 0.1)  # row 0, column 1: code 2
     assert [t.title for t in view.codes.tiles if t.marked is not None] == ["2"]
-    assert [t.note for t in view.candidates.tiles] == ["score -1.00", "score -2.50"]
+    assert [t.note for t in view.candidates.tiles] == ["score −1.00", "score −2.50"]
 
 
 def test_the_buttons_ask_for_another_number_of_codes(qtbot: QtBot) -> None:
