@@ -1,0 +1,1 @@
+"""Writers of functions on the sphere: one file each exports WRITER."""
