@@ -29,6 +29,7 @@ def add_arguments(train: argparse.ArgumentParser) -> None:
         "--keep-every", metavar="SECONDS", type=float, default=1.0, help="between two checkpoints; 0: each step"
     )
     train.add_argument("--resume", action="store_true", help="go on where a training for the same FILE was cut off")
+    train.add_argument("--trust", action="store_true", help="execute the file that the model names")
     train.add_argument("--live", metavar="FOLDER", default="", help=argparse.SUPPRESS)  # steered by the window
 
 
@@ -36,7 +37,7 @@ def run(args: argparse.Namespace, doors: Doors) -> int:
     """Train, and write the weights when it is over."""
     from explorer.network.opening.loading import find_card
 
-    card = find_card(args.model, doors.cards())
+    card = find_card(args.model, doors.cards(), args.trust)
     if card.train is None:
         raise BadInput(f"{card.name} has no training: it is shown with its initial parameters")
     path = _checked(args, card)

@@ -21,7 +21,8 @@ from typing import Any
 
 from explorer.app.command.doors import BadInput
 from explorer.app.command.writing import save_tensors
-from explorer.app.training.driving import Diverged, Drive, Steers
+from explorer.app.thread.failures import out_of_memory
+from explorer.app.training.driving import Diverged, Drive, Steers, Trained
 from explorer.app.training.errors import LayerErrors
 from explorer.app.training.from_command_line import figures_now
 from explorer.app.training.keeping import Keeper, Plan, save_trained
@@ -78,7 +79,9 @@ class Live(Steers):
         self._card, self._args, self._path, self._asked, self._say = card, args, path, asked, say
         self.folder = Path(args.live)
         self.keeper = Keeper(self.folder / "kept", Plan(card.name, args.epochs, args.seed), every_s=0.5)
-        self.drive = Drive(card, args.epochs, args.seed, args.rate, self)
+        self._training = card, args.epochs, int(args.seed)
+        self.drive = Drive(*self._training, args.rate, self)
+        self._taken_up, self._trouble = False, ""  # set up anew after memory had run out, and not yet steered
         self.drive.limit = args.steps
         self._left = TimeLeft()
         self._paused, self._single, self._speed = False, False, 0.0
@@ -97,7 +100,7 @@ class Live(Steers):
 
     def run(self) -> None:
         """Train to the end and write the weights."""
-        network, figures = self.drive.run()
+        network, figures = self._driven()
         self._tell(last=True)
         told = {"model": self._card.name, "seed": str(self._args.seed), **{k: f"{v:.6g}" for k, v in figures.items()}}
         if changes := self._steered.words:
@@ -106,8 +109,29 @@ class Live(Steers):
         self._say({"refused": self.drive.unjudged})  # also "": it is over, whatever a disk did not take
         self._say({"written": str(self._path), "figures": {k: float(v) for k, v in figures.items()}})
 
+    def _driven(self) -> Trained:
+        """Train to the end; where memory runs out, from the last kept step on, once a person says so."""
+        while True:
+            try:
+                return self.drive.run()
+            except Exception as error:
+                # without a course nothing is kept; while it is taken up again, there is not even room for that
+                kept = self.drive.course is not None and bool(self.keeper.ring.steps)
+                if not kept or self._taken_up or not out_of_memory(error):
+                    raise
+                at = self.drive.step.step
+            # what the training held has gone with the exception, before it is set up anew
+            self._tell()
+            rate, limit = self.drive.rate, self.drive.limit
+            self.drive, self._errors, self._taken_up = Drive(*self._training, rate, self), None, True
+            self.drive.limit = limit
+            self._trouble = f"Memory has run out after step {at:,}, while {self._card.name} was trained"
+
     # between two steps ----------------------------------------------------------------------------------------
     def begun(self, drive: Drive) -> None:
+        if self._taken_up:
+            self._take_up(drive)
+            return
         course = drive.course
         if course is not None and self._args.loss:
             course.choose(self._args.loss)
@@ -169,14 +193,27 @@ class Live(Steers):
             raise error
         self._restore(drive, sound)
         self._stood = drive.step.step
+        self._stand_again(drive, sentence)
+        self._heed(drive)
+
+    def _take_up(self, drive: Drive) -> None:
+        """Stand at the last kept step of a training that was set up anew."""
+        kept = self.keeper.ring.newest()
+        if kept is None:
+            raise BadInput(f"{self._trouble}, and {self.folder} holds no step that can be gone on from")
+        self._restore(drive, kept)
+        self._stand_again(drive, self._trouble)
+        self._taken_up = False
+        self._heed(drive)
+
+    def _stand_again(self, drive: Drive, sentence: str) -> None:
         self._steered.cut(drive.step.step)
         self._tell()
         self._say({"trouble": f"{sentence}. It stands at step {drive.step.step:,} again, the last kept one before it.",
-                   "back": drive.step.step, "epoch": drive.step.epoch, "kept": ring.steps,
+                   "back": drive.step.step, "epoch": drive.step.epoch, "kept": self.keeper.ring.steps,
                    "now": self._now(drive)})  # fmt: skip
         self._paused = True
         self._stand(drive)
-        self._heed(drive)
 
     def _heed(self, drive: Drive) -> None:
         """Do what is asked; while it is paused, wait for more."""

@@ -98,11 +98,16 @@ class Course:
             losses: functions that can be exchanged while the network learns, by name.
             judge: figures of the network as it is, in a fraction of a second: asked now and then, as it learns.
             progress: called after every epoch (of `told_every`) with what `told` says of the mean loss.
+
+        Raises:
+            ValueError: there are neither examples nor steps.
         """
         self.network, self.optimizer = network, optimizer
         self.chances = (*chances, *(c for c in _chances_in(network) if all(c is not known for known in chances)))
         self.epochs, self._examples, self._batch = epochs, examples, batch
         self.steps = -(-examples // batch) if examples else steps
+        if self.steps < 1:
+            raise ValueError("there is no example to learn from: give the training at least one")
         self.schedule = None if schedule is None else schedule(optimizer, max(1, self.total))
         self.named_losses = dict(losses or {})
         self.loss_name = next(iter(self.named_losses), "")

@@ -67,6 +67,7 @@ CARDS = {
     "loop": card("loop", lambda: nn.Linear(2, 1), train=loop),
     "course": card("course", lambda: nn.Linear(2, 1), train=learn),
     "single": card("single", lambda: nn.Linear(2, 1), train=lambda **given: learn(examples=1, **given)),
+    "nothing": card("nothing", lambda: nn.Linear(2, 1), train=lambda **given: learn(examples=0, **given)),
     "hungry": card("hungry", lambda: nn.Linear(2, 1), train=lambda **given: learn(fails=12, **given)),
 }
 
@@ -78,9 +79,9 @@ def train(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Callable[..., t
 
     doors = Doors(lambda: CARDS, none, none, none, none, none)
 
-    def call(name: str, *more: object) -> tuple[int, str, Path]:
-        out = tmp_path / f"{name}.safetensors"
-        code = cli.main(["train", name, "--out", str(out), *map(str, more)], doors)
+    def call(name: str | Path, *more: object) -> tuple[int, str, Path]:
+        out = tmp_path / f"{Path(name).name}.safetensors"
+        code = cli.main(["train", str(name), "--out", str(out), *map(str, more)], doors)
         return code, capsys.readouterr().err, out
 
     return call
@@ -110,6 +111,30 @@ def test_another_loss_or_none(train: Any) -> None:
 def test_a_set_of_one_example_is_learned(train: Any) -> None:
     code, _, out = train("single", "--epochs", 4)
     assert code == 0 and out.exists()
+
+
+OWN = """
+from torch import nn
+from explorer.declare.card import Card
+from explorer.spaces.grid.network.form import InputSpec
+from tests.explorer.app.training.test_from_command_line import learn
+
+CARD = Card(name="own", title="Own", rows=(), reference="", equation="", summary="", build=lambda: nn.Linear(2, 1),
+            input=InputSpec(shape=(1, 1, 2)), train=learn)
+"""
+
+
+def test_a_card_of_ones_own_is_trained_when_it_is_trusted(train: Any, tmp_path: Path) -> None:
+    (tmp_path / "own.py").write_text(OWN, encoding="utf-8")
+    code, said, out = train(tmp_path / "own.py")
+    assert code == 2 and "add --trust" in said and not out.exists()
+    code, said, out = train(tmp_path / "own.py", "--trust")
+    assert code == 0 and out.exists(), said
+
+
+def test_no_example_is_refused(train: Any) -> None:
+    code, said, out = train("nothing")
+    assert code == 2 and "there is no example to learn from" in said and not out.exists()
 
 
 def test_no_memory_is_a_sentence_and_what_was_reached_is_kept(train: Any) -> None:

@@ -18,7 +18,7 @@ from explorer.app.training.live import Live
 from explorer.app.training.settings import Settings, Steered
 from explorer.declare.card import Card
 from explorer.work.training.course import Course
-from tests.explorer.app.training.test_from_command_line import CARDS
+from tests.explorer.app.training.test_from_command_line import CARDS, learn
 from tests.explorer.parts.small_cards import card
 
 Script = dict[int, list[dict[str, Any]]]
@@ -150,6 +150,50 @@ def test_a_state_from_which_the_loss_is_lost_at_once_is_not_gone_back_to_twice(t
     stood = [line["back"] for line in said if "trouble" in line]
     assert stood == [6, 5], "of step 6 every number is one, and the next loss is none again"
     assert weight.tolist() == [[-12.0, -12.0]]
+
+
+def hungry(step: int) -> Card:
+    """Run out of memory at a step, once: then somebody has made room."""
+    fails = [step]
+
+    def train(**asked: Any) -> Any:
+        return learn(fails=fails.pop() if fails else None, **asked)
+
+    return card("hungry", lambda: nn.Linear(2, 1), train=train)
+
+
+def test_where_memory_runs_out_it_stands_at_the_last_kept_step_and_goes_on_to_the_same_weights(trained: Any) -> None:
+    found, metadata, said = trained({}, hungry(12))
+    (stood,) = [line for line in said if "trouble" in line]
+    assert stood["trouble"] == (
+        "Memory has run out after step 12, while hungry was trained. "
+        "It stands at step 12 again, the last kept one before it."
+    )
+    assert stood["back"] == 12 and stood["kept"][-1] == 12
+    assert sum("began" in line for line in said) == 1
+    plain, _, _ = trained({})
+    assert torch.equal(found, plain) and "changes" not in metadata
+
+
+def test_what_was_changed_outlives_a_lack_of_memory(trained: Any) -> None:
+    script = {5: [do("seed", 7)], 9: [do("loss", "absolute error"), do("rate", 0.5)]}
+    found, metadata, said = trained(dict(script), hungry(12))
+    assert [line["back"] for line in said if "trouble" in line] == [12]
+    plain, told, _ = trained(dict(script))
+    assert torch.equal(found, plain) and metadata["changes"] == told["changes"]
+
+
+def test_no_room_even_to_go_on_ends_it(trained: Any) -> None:
+    def never(**asked: Any) -> Any:
+        begun.append(1)
+        if len(begun) > 1:
+            raise MemoryError
+        return learn(fails=12, **asked)
+
+    begun: list[int] = []
+    with pytest.raises(MemoryError):
+        trained({}, card("hungry", lambda: nn.Linear(2, 1), train=never))
+    assert len(begun) == 2
 
 
 def test_a_network_that_cannot_be_judged_is_written_all_the_same(trained: Any) -> None:
