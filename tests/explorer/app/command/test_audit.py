@@ -97,7 +97,8 @@ class Lift(nn.Module):
         super().__init__()
         self.weight, self.turns = nn.Parameter(torch.randn(3, 1, 3, 3)), turns
     def forward(self, x):
-        return torch.stack([F.conv2d(x, self.weight.rot90(k, (-2, -1)), padding=1) for k in self.turns], 2).flatten(1, 2)
+        filters = [self.weight.rot90(k, (-2, -1)) for k in self.turns]
+        return torch.stack([F.conv2d(x, w, padding=1) for w in filters], 2).flatten(1, 2)
 
 class Mean(nn.Module):
     out_rep = Scalar()
