@@ -41,7 +41,9 @@ def module_infos(
         first.setdefault(module, name)
         names[module] = names.get(module, 0) + 1
     known = {layer.module: layer.params for layer in layers}
-    own = {m: {p: _numbers(p) for p in m._parameters.values() if p is not None} for m in first}
+    own: dict[nn.Module, dict[Tensor, int]] = {
+        m: {p: _numbers(p) for p in m._parameters.values() if p is not None} for m in first
+    }
     held: dict[nn.Module, dict[Tensor, int]] = {}
     params = {m: known[n] if n in known else sum(_held(m, own, held).values()) for m, n in first.items()}
     return tuple(
@@ -57,7 +59,7 @@ def module_infos(
 def _held(
     module: nn.Module, own: Mapping[nn.Module, dict[Tensor, int]], known: dict[nn.Module, dict[Tensor, int]]
 ) -> dict[Tensor, int]:
-    """Return {parameter: its numbers} of all parameters in a module, each once; torch walks through all that is inside anew."""
+    """Return {parameter: its numbers} of all parameters in a module, each once."""
     if module not in known:
         inside = [_held(child, own, known) for child in module._modules.values() if child is not None]
         known[module] = dict(own[module]) if inside else own[module]
