@@ -38,7 +38,7 @@ class Tampered(ValueError):
 
     def __init__(self, network: str, what: str) -> None:
         super().__init__(
-            f"{network} has replaced {what}, which errors are worked out with: what is measured then says nothing. "
+            f"{network} has replaced {what}, which errors are worked out or written down with: what is measured then says nothing. "
             "Leave that function as it is, and put what the network needs into the network"
         )
 
@@ -92,12 +92,12 @@ class Untouched:
         import torch  # which takes a second: a command on a network of ours has no use for it here
         from torch import nn
 
-        of_torch = (nn.functional, torch.fft, nn.Module, nn.Conv2d, nn.Linear, json)
+        of_torch = (nn.functional, torch.fft, nn.Module, nn.Conv2d, nn.Linear)
         self._functions = [(holder, _callables(holder)) for holder in of_torch]
         # networks may have functions of torch.nn of their own; errors are worked out with the others
         ours = [m for name, m in sorted(dict(sys.modules).items()) if f"{name}.".startswith(_OURS)]
         # Python's own first: nothing else can be compared without them
-        measures = (builtins, *ours, torch, torch.linalg, torch.Tensor, numpy, numpy.linalg, math)
+        measures = (builtins, *ours, torch, torch.linalg, torch.Tensor, numpy, numpy.linalg, math, json)
         self._measures = [(holder, _callables(holder)) for holder in measures]
         self._library, self._operations = torch.library, _operations(torch.library)
         self._core, self._modes = torch._C, _modes(torch._C)
@@ -251,6 +251,10 @@ def _many_files() -> bool:
         return error.errno in (errno.EMFILE, errno.ENFILE)
 
 
+def _closed(stream: object) -> bool:
+    return bool(getattr(stream, "closed", False))
+
+
 def _around() -> dict[str, object]:
     import numpy as np
     import torch
@@ -276,7 +280,7 @@ def _around() -> dict[str, object]:
         "which warnings are errors": [one[0] for one in warnings.filters if one[0] == "error"],
         "how many files are open": _many_files(),
         "how many threads there are": threading.active_count() > MANY,
-        "where output goes": (sys.stdout, sys.stderr, sys.excepthook),
+        "where output goes": (sys.stdout, sys.stderr, sys.excepthook, _closed(sys.stdout), _closed(sys.stderr)),
         "the hooks of all networks": [tuple(table) for table in _tables()],
         # which torch can be told and not be asked
         "what becomes of tiny numbers": bool((torch.full((1,), 1e-310, dtype=torch.float64) * 1.0).item()),

@@ -67,6 +67,11 @@ def excess(names: Iterable[str], limit: int, where: str) -> str:
     return f"{who(names)} took more memory than {most}{where}: choose a smaller sample or network."
 
 
+def flooded(names: Iterable[str], most: int, where: str) -> str:
+    """Return what is said of networks whose process has printed more than that many bytes."""
+    return f"{who(names)} printed more than {most // 10**6} MB{where}, and was stopped"
+
+
 def who(names: Iterable[str]) -> str:
     """Return the networks of a person's own files among these: "Net in net.py"."""
     told = [named_as_shown(name) for name in names if code_of(name) is not None]

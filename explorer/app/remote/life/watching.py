@@ -31,6 +31,7 @@ CONTROLS = re.compile(
 )
 FATAL = re.compile(r"^Fatal Python error: .*\n", re.MULTILINE)
 MOST_PRINTED = 65_536  # bytes of what it prints while it answers one request; the rest is counted
+MOST_WRITTEN = 50_000_000  # bytes of the same; what prints more is ended
 
 
 class Standing:
@@ -109,15 +110,20 @@ class Output:
         self._kept = bytearray()
         self._most = self._room = most
         self._left_out = 0
-        self.total = 0  # bytes that it has printed
+        self._total = self._before = 0  # bytes that it has printed, and that of them before `fresh`
         self._fatal = False  # Python has given up
         self._thread = threading.Thread(target=self._read, name="equiscope-output", daemon=True)
         self._thread.start()
 
     def fresh(self) -> None:
-        """Give room again for as much as is kept."""
+        """Give room again for as much as is kept, and as much as may be printed."""
         with self._lock:
-            self._room = self._most
+            self._room, self._before = self._most, self._total
+
+    @property
+    def flooding(self) -> bool:
+        """Say whether more was printed than anything may print since `fresh`."""
+        return self._total - self._before > MOST_WRITTEN
 
     def taken(self, all_told: bool = False) -> str:
         """Return what was printed since the last time; with `all_told`, how much there was besides."""
@@ -143,7 +149,7 @@ class Output:
                     self._room -= len(kept)
                     self._kept += kept
                     self._left_out += len(data) - len(kept)
-                    self.total += len(data)
+                    self._total += len(data)
 
     def close(self) -> None:
         """Wait a moment for the rest; the process has ended, and all that could hold its output."""
