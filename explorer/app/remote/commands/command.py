@@ -37,7 +37,9 @@ MOST_TOLD = 2**30  # bytes of one answer
 CHECKED = 64  # characters; what is longer is no name of a thread that is told
 
 
-def delegated(argv: Sequence[str], program: str, model: str, timeout: float | None) -> int:
+def delegated(
+    argv: Sequence[str], program: str, model: str, timeout: float | None, began: float | None = None
+) -> int:
     """Run a command line elsewhere; return its exit code, 2 where it has not ended well.
 
     What it answers is printed when it has ended well, what it says beside that at once, and of what the network prints
@@ -47,17 +49,18 @@ def delegated(argv: Sequence[str], program: str, model: str, timeout: float | No
         program: the module whose `main` takes the words.
         model: what it is about, for the sentence.
         timeout: seconds until it is ended, None for never.
+        began: the moment (`time.monotonic`) that they count from; default: now.
     """
-    return _Command(argv, program, model, timeout).run()
+    return _Command(argv, program, model, timeout, time.monotonic() if began is None else began).run()
 
 
 class _Command:
     """One command under way."""
 
-    def __init__(self, argv: Sequence[str], program: str, model: str, timeout: float | None) -> None:
+    def __init__(self, argv: Sequence[str], program: str, model: str, timeout: float | None, began: float) -> None:
         self._names = (model,)
         self._seconds = timeout
-        self._until = math.inf if timeout is None else time.monotonic() + timeout
+        self._until = math.inf if timeout is None else began + timeout
         self._limit = memory_limit()
         number = Block.made()
         self._note = Note(number, fresh=True)
@@ -75,7 +78,7 @@ class _Command:
         try:
             problem = self._problem()
         except KeyboardInterrupt:
-            give_way(self._started)
+            give_way(self._started, self._note)
             raise
         finally:
             end(self._started.process, self._started.working)

@@ -21,6 +21,7 @@ from explorer.work.processes.starting import Started
 TICK = 0.05  # seconds between two looks at who waits, and at the memory that it takes
 GRACE = 1.0  # seconds that it has to give way in
 MOST_GRACE = 5.0  # seconds by the clock, where it is given so much processor time
+HASTE, MOST_HASTE = 0.25, 1.0  # the same where it runs the network, which has begun nothing that is to be taken back
 OVER = 1.1  # times the limit of memory: at the limit itself its own requests begin to fail, which says more
 LAST_WORDS = 0.2  # seconds to say where it is, before it is ended
 # what would move the cursor of a terminal, clear it, name its window or turn the direction of a line round; colours go
@@ -82,18 +83,22 @@ def _until(seen: Callable[[], bool]) -> None:
         time.sleep(0.01)
 
 
-def give_way(started: Started) -> None:
+def give_way(started: Started, note: Note) -> None:
     """Ask a process to end and wait a moment, so that it takes back what it has begun.
 
-    The moment is a second of its own processor time: on a busy machine that takes longer by the clock.
+    The moment is a second of its own processor time, a part of that in the network: on a busy machine that takes
+    longer by the clock.
     """
     if started.process.poll() is not None or sys.platform == "win32":
         return
     process = started.working or started.process.pid
-    begin, until = processor_seconds(process), time.monotonic() + MOST_GRACE
+    begin, since = processor_seconds(process), time.monotonic()
     with contextlib.suppress(ProcessLookupError):
         os.kill(process, signal.SIGTERM)
-        while time.monotonic() < until and processor_seconds(process) - begin <= GRACE:
+        while True:
+            most, longest = (HASTE, MOST_HASTE) if note.place else (GRACE, MOST_GRACE)
+            if time.monotonic() - since > longest or processor_seconds(process) - begin > most:
+                return
             with contextlib.suppress(subprocess.TimeoutExpired):
                 started.process.wait(TICK)
                 return
