@@ -31,6 +31,7 @@ MANY = 500  # open files, and threads, of a process that has left none of a netw
 _OTHER_KEYS = "Meta CUDA MPS XPU HPU MTIA PrivateUse1 Functionalize FuncTorchBatched"
 _SHAPES_ONLY = tuple(f"/{key}" for key in _OTHER_KEYS.split())
 _OURS = ("explorer.equivariance.", "explorer.square.")
+_LIBRARY = sys.stdlib_module_names - {"builtins", "sys", "json", "math"}  # what is looked at besides
 
 
 class Tampered(ValueError):
@@ -38,8 +39,8 @@ class Tampered(ValueError):
 
     def __init__(self, network: str, what: str) -> None:
         super().__init__(
-            f"{network} has replaced {what}, which errors are worked out or written down with: what is measured then says nothing. "
-            "Leave that function as it is, and put what the network needs into the network"
+            f"{network} has replaced {what}, which errors are worked out or written down with: what is measured then "
+            "says nothing. Leave that function as it is, and put what the network needs into the network"
         )
 
 
@@ -93,7 +94,9 @@ class Untouched:
         from torch import nn
 
         of_torch = (nn.functional, torch.fft, nn.Module, nn.Conv2d, nn.Linear)
-        self._functions = [(holder, _callables(holder)) for holder in of_torch]
+        # without those of Python's library neither the line to the parent nor anything else goes on
+        of_python = [m for name, m in sorted(dict(sys.modules).items()) if name.partition(".")[0] in _LIBRARY]
+        self._functions = [(holder, _callables(holder)) for holder in (*of_torch, *of_python)]
         # networks may have functions of torch.nn of their own; errors are worked out with the others
         ours = [m for name, m in sorted(dict(sys.modules).items()) if f"{name}.".startswith(_OURS)]
         # Python's own first: nothing else can be compared without them
@@ -221,7 +224,7 @@ def _limits() -> list[tuple[int, int]]:
         return []
     import resource
 
-    return [resource.getrlimit(kind) for kind in (resource.RLIMIT_NOFILE, resource.RLIMIT_CPU, resource.RLIMIT_AS)]
+    return [resource.getrlimit(kind) for name, kind in sorted(vars(resource).items()) if name.startswith("RLIMIT_")]
 
 
 def _whose() -> list[object]:
