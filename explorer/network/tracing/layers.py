@@ -177,6 +177,8 @@ def named_error(error: BaseException) -> str:
         text = str(error)[:LONGEST]
     except Exception:  # of somebody else's class
         text = ""
+    if kind == "EOFError" and text == "EOF when reading a line":
+        return f"{kind}: it asks for a line to be typed (input()), and there is nobody to ask; take that line out"
     text = _WRITTEN.sub(r"\1\2", gpu_gone(text) or text)
     if len(text) > LONG:  # libraries go on with advice to their own developers
         first, stop, _ = text.partition(". ")

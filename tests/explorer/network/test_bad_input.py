@@ -70,6 +70,10 @@ REFUSED = {
         "import bdb\nclass net(Net):\n    def end(self, x):\n        raise bdb.BdbQuit\n",  # as pdb without a terminal
         r"BdbQuit: it stops for a debugger \(breakpoint\(\) or pdb\), and there is nobody to ask",
     ),
+    "a question": (
+        "class net(Net):\n    def end(self, x):\n        raise EOFError('EOF when reading a line')\n",  # of input()
+        r"EOFError: it asks for a line to be typed \(input\(\)\), and there is nobody to ask",
+    ),
     "an exception with objects": (
         "class net(Net):\n    def end(self, x):\n        raise ValueError(object(), type(x), len)\n",
         "ValueError: \\(object object, torch.Tensor, <built-in function len>\\)",

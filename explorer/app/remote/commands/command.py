@@ -37,9 +37,7 @@ MOST_TOLD = 2**30  # bytes of one answer
 CHECKED = 64  # characters; what is longer is no name of a thread that is told
 
 
-def delegated(
-    argv: Sequence[str], program: str, model: str, timeout: float | None, began: float | None = None
-) -> int:
+def delegated(argv: Sequence[str], program: str, model: str, timeout: float | None, began: float | None = None) -> int:
     """Run a command line elsewhere; return its exit code, 2 where it has not ended well.
 
     What it answers is printed when it has ended well, what it says beside that at once, and of what the network prints

@@ -100,7 +100,9 @@ def damage() -> str:
     held = whole.get("sha256", {}) if whole is not None else None
     if isinstance(held, dict) and len(listed()) == len(held):
         return ""
-    return f"The list of trusted files in {settings_folder() / NAME} is damaged: you are asked again about what is lost."
+    return (
+        f"The list of trusted files in {settings_folder() / NAME} is damaged: you are asked again about what is lost."
+    )
 
 
 def listed() -> tuple[Trusted, ...]:

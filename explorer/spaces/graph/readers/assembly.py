@@ -69,8 +69,8 @@ def require_finite(values: Numbers, what: str, place: Callable[[int], str]) -> N
         whose, have = ("edge", "edges") if what == "weight" or what.startswith("edge") else ("node", "nodes")
         article = "an" if what[0] in "aeiou" else "a"
         raise Broken(
-            f"{bad} {whose if bad == 1 else have} {'has' if bad == 1 else 'have'} {article} {what} that is NaN, infinite "
-            f"or beyond float32, the first at {place(int(np.argmin(finite)))}",
+            f"{bad} {whose if bad == 1 else have} {'has' if bad == 1 else 'have'} {article} {what} that is NaN, "
+            f"infinite or beyond float32, the first at {place(int(np.argmin(finite)))}",
             "replace or leave out those values",
         )
 
