@@ -149,7 +149,10 @@ class Run:
 
 def failing(model: nn.Module, error: BaseException) -> str:
     """Return the name of the innermost module in whose forward `error` was raised; "" is `model` itself."""
-    names = {id(module): name for name, module in model.named_modules()}
+    try:
+        names = {id(module): name for name, module in model.named_modules()}
+    except Exception:  # it may be this that has failed
+        return ""
     found, step = "", error.__traceback__
     while step is not None:
         found = names.get(id(step.tb_frame.f_locals.get("self")), found)

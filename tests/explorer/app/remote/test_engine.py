@@ -297,6 +297,17 @@ def test_what_a_network_has_changed_meets_no_other(tmp_path: Path, how: str) -> 
         engine.close()
 
 
+@pytest.mark.parametrize("name", ["__hash__", "parameters", "named_modules", "buffers"])
+def test_a_network_that_cannot_be_asked_for_its_parts_stands_in_no_others_way(tmp_path: Path, name: str) -> None:
+    engine = LocalEngine(cards(), trust=True)
+    bad = network(tmp_path, f"type(self).{name} = Net.{name} = lambda *a, **k: 1 / 0; return x")
+    for state in (upside_down(tmp_path, bad), replace(upright(tmp_path, bad), seed=1)):
+        with contextlib.suppress(LayerError, ZeroDivisionError):
+            engine.answer(state, never)
+    for k in range(2):
+        assert whole(engine, upside_down(tmp_path, network(tmp_path, FINE, f"fine{k}.py"))).squares
+
+
 HEARD = 5.0  # seconds
 
 

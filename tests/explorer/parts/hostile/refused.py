@@ -188,6 +188,7 @@ def refused_files() -> Mapping[str, tuple[Refused, ...]]:
             ("a.nii", _cut("nifti"), "truncated"),
             ("a.nii.gz", gzip.compress(_cut("nifti", 0.3)), "truncated|damaged"),
             ("a.nii", bytes(400), "no NIfTI"),
+            ("a.nii", _of("nifti")[:70] + struct.pack("<hh", 128, 24) + _of("nifti")[74:], "records of R, G, B, not"),
             ("a.nii", _of("nifti")[:116] + struct.pack("<f", float("nan")) + _of("nifti")[120:], "finite"),
             ("a.nii.gz", gzip.compress(gzip.compress(_of("nifti"))), "."),
         ),
