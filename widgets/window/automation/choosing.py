@@ -93,7 +93,7 @@ def open_sample(controller: Opening, path: str) -> None:
 def open_otherwise(controller: Opening, path: str) -> None:
     """Have the engine open a file whose name does not say what it is: weights, or data."""
     name, state = Path(path).name, controller.state
-    known = ", ".join(sorted(controller.catalogue.extensions)) if controller.catalogue is not None else ""
+    known = ", ".join(sorted({*(controller.catalogue.extensions if controller.catalogue else ()), ".json"}))  # sessions
 
     def work(engine: Any) -> Mapping[str, Any]:
         if hasattr(engine, "open"):
