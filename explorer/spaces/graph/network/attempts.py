@@ -61,19 +61,15 @@ def readings(
     return batched + sorted(rest, key=lambda one: one[0].startswith("1"))
 
 
-def meant_so(network: nn.Module, way: Way, axes: str, widths: Widths) -> bool:
-    """Say whether a network that runs with a matrix of all pairs, or with what edges have, can mean these.
-
-    What takes a row a node as gladly as a row an edge is no value of edges.
-    """
-    if "adjacency" in way.signals and filters_planes(network):
-        return False
-    made, call = trial_graph(*widths), way.call(way.signals)
-    for signal in {"edge_attr", "edge_weight"} & set(way.signals):
+def rows_of_either(network: nn.Module, form: GraphInput) -> bool:
+    """Say whether a network that runs with values of edges takes a row a node as gladly: they may be of other nodes."""
+    way = Way(form.signals, form.names, form.given)
+    made, call = trial_graph(form.channels or 1, form.edge_channels or 1), way.call(form.signals)
+    for signal in {"edge_attr", "edge_weight"} & set(form.signals):
         by_node = {**made, signal: made[signal][:NODES]}
-        if answer_of(network, [laid(by_node[s], axes, s) for s in way.signals], call) is not None:
-            return False
-    return True
+        if answer_of(network, [laid(by_node[s], form.axes, s) for s in form.signals], call) is not None:
+            return True
+    return False
 
 
 def filters_planes(network: nn.Module) -> bool:
