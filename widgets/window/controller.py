@@ -28,7 +28,7 @@ from explorer.state.state import History, State
 from explorer.work.files.places import no_file
 from explorer.work.files.stamps import stamp
 from widgets.base.view import Wish
-from widgets.window.automation.choosing import model_for, open_sample, sample_for, switched
+from widgets.window.automation.choosing import model_for, open_otherwise, open_sample, sample_for, switched
 from widgets.window.automation.playing import Player
 from widgets.window.automation.watching import FileWatch
 
@@ -239,7 +239,7 @@ class Controller(QObject):
         elif Path(path).suffix.lower() in self.catalogue.extensions:
             open_sample(self, path)
         else:
-            self._ask_engine_to_open(path)
+            open_otherwise(self, path)
 
     def open_session(self, path: str) -> None:
         """Open a session file; what is wrong with it is said, and the state stays."""
@@ -261,19 +261,6 @@ class Controller(QObject):
         """Go to a whole new state, as one entry of the history."""
         self._become(state)
         self._tell_corrected(state)
-
-    def _ask_engine_to_open(self, path: str) -> None:
-        name, state, extensions = Path(path).name, self.state, self._extensions()
-
-        def work(engine: Any) -> Mapping[str, Any]:
-            if hasattr(engine, "open"):
-                return engine.open(path, state)
-            raise ValueError(f"{name} is of no kind that Equiscope opens: {extensions}.")
-
-        self.do(work, f"Opening {name}…", self.change)
-
-    def _extensions(self) -> str:
-        return ", ".join(sorted({*(self.catalogue.extensions if self.catalogue else ()), ".json"}))
 
     # one-off work -----------------------------------------------------------------------------------------
     def do(self, work: Task, text: str, then: Callable[[Any], None] | None = None) -> None:

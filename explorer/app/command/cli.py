@@ -67,7 +67,7 @@ def _told_in_a_line(argv: Sequence[str], doors: Doors) -> int:
         if _elsewhere(args, doors):
             from explorer.app.remote.commands.command import delegated
 
-            return delegated(argv, doors.program, model, args.timeout)
+            return delegated(argv, doors.program, model, args.timeout, doors.began)
         match args.verb:
             case None:
                 return _window(args, doors)

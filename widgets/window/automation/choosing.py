@@ -90,6 +90,26 @@ def open_sample(controller: Opening, path: str) -> None:
     controller.do(work, f"Opening {Path(base_of(path)).name}…", done)
 
 
+def open_otherwise(controller: Opening, path: str) -> None:
+    """Have the engine open a file whose name does not say what it is: weights, or data."""
+    name, state = Path(path).name, controller.state
+    known = ", ".join(sorted({*(controller.catalogue.extensions if controller.catalogue else ()), ".json"}))  # sessions
+
+    def work(engine: Any) -> Mapping[str, Any]:
+        if hasattr(engine, "open"):
+            found: Mapping[str, Any] = engine.open(path, state)
+            return found
+        raise ValueError(f"{name} is of no kind that Equiscope opens: {known}.")
+
+    def opened(changes: Mapping[str, Any]) -> None:
+        if sample := changes.get("sample"):  # data, by its content
+            open_sample(controller, sample)
+        else:
+            controller.change(changes)
+
+    controller.do(work, f"Opening {name}…", opened)
+
+
 def switched(sample: str, before: str, model: str, catalogue: Catalogue | None) -> str:
     """Return a sentence that says that the chosen data brought another model with them, "" where they did not."""
     known = {m.name: m for m in catalogue.models} if catalogue is not None else {}
