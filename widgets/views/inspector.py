@@ -408,7 +408,8 @@ def _with_unit(param: Param, value: float) -> str:
     if param.name == "share":
         return f"{100 * value:.4g} %"
     unit = f" {param.unit}" if param.unit.isalpha() else param.unit
-    return f"{param.text(value)}{unit}".replace("-", "−")
+    text = param.text(value)
+    return f"{text}{unit}" if param.choices else f"{text}{unit}".replace("-", "−")  # a name keeps its hyphen
 
 
 VIEW = ViewSpec("inspector", "Transform", InspectorView, "right", 0, "The group element, its controls and its measure.")

@@ -68,6 +68,12 @@ class Value:
     def size(self) -> Array:
         return np.asarray(np.linalg.norm(self.numbers, axis=1))
 
+    @property
+    def short(self) -> str:
+        """Its number, degree and parity without the word for them: "19 · 2e"."""
+        number, dot, kind = self.name.partition(" · ")
+        return f"{number}{dot}{kind.split()[0]}" if dot else self.name
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Panel:
@@ -250,7 +256,7 @@ class _Maker:
         levels = (-self.limit if self._signed() else 0.0, self.limit)
         table = standing_out(theme.signed_map() if levels[0] < 0 else theme.error_map())
         return self._drawn(
-            places, title, self._solids(places), numbers=numbers, levels=levels, table=table, bar=found.name
+            places, title, self._solids(places), numbers=numbers, levels=levels, table=table, bar=found.short
         )
 
     def _signed(self) -> bool:
@@ -277,10 +283,16 @@ class _Maker:
         made = solids(places, self.radius, self.bonds, self._width(), reach, fineness(n), self.kinds)
         scalars = np.full(len(made.owner), np.nan)
         scalars[n : n + function.size] = function.ravel()
-        shown = float(np.abs(function).max(initial=0.0)) or 1.0
+        shown = self._peak(harmonics)
         return self._panel(places, title, made, MeshLook(
-            made.vertices, made.faces, title, "", None, scalars, (-shown, shown), bar=found.name,
+            made.vertices, made.faces, title, "", None, scalars, (-shown, shown), bar=found.short,
         ))  # fmt: skip
+
+    def _peak(self, harmonics: Array) -> float:
+        """Return how far from zero the drawn functions come on either side, so that colours mean the same on both."""
+        part = self.part
+        both = [self._value(at_points(part, t, m)) for t, m in ((part.values, False), (part.answer, True))]
+        return max([float(np.nanmax(np.abs(v.numbers @ harmonics.T), initial=0.0)) for v in both if v] or [0.0]) or 1.0
 
     def _moved_points(self, places: Array, there: Array, title: str, side: str) -> Panel:
         """Draw points where a layer has moved them, with a line from where they were."""

@@ -153,6 +153,19 @@ def test_two_models_stand_beside_each_other(qtbot: QtBot, slices: tuple[object, 
     names = list(view.numbers())
     assert len(names) == 6 and names[2].startswith("F(ρ(g)x) · Vectors") and names[5] == "difference · Plain 3D CNN"
     assert np.abs(view.numbers()[names[3]]).max() < 1e-5 < np.abs(view.numbers()[names[5]]).max()
+    for answer in (2, 4):  # each network on a scale of its own
+        assert view.levels[answer] == view.levels[answer + 1]
+        assert view.levels[answer][1] >= np.abs(view.numbers()[names[answer]]).max() > 0
+    assert view.levels[2] != view.levels[4]
+
+
+@pytest.mark.slow
+def test_an_answer_for_the_whole_volume_offers_no_channel(qtbot: QtBot, slices: tuple[object, SlicesView]) -> None:
+    window, view = slices
+    assert view.channel.isVisible()
+    window.controller.grant(Wish(changes={"layer": "mean"}))  # type: ignore[attr-defined]
+    settle(qtbot, window)  # type: ignore[arg-type]
+    assert not view.channel.isVisible() and view.sliders[0].isVisible()
 
 
 @pytest.mark.slow

@@ -175,6 +175,32 @@ def test_the_second_riddle_of_a_lesson_is_not_given_away_either(qtbot: QtBot, op
     qtbot.waitUntil(lambda: "pad2" in window.diagnosis.text.toolTip())
 
 
+@pytest.mark.slow
+def test_a_riddle_that_is_opened_last_keeps_its_reveal_in_sight(qtbot: QtBot, open_window: Open) -> None:
+    window = open_window(State(model="d4-cnn", sample="digit-3"))
+    guide = begin(qtbot, window, "93")
+    for k in range(3):
+        guide._seen(k)
+    window.show_view("layers")  # the page of the lesson is behind
+    window.controller.change({"model": "fault-degree-bias"})
+    settle(qtbot, window, measured=True)
+    ticked(qtbot, guide, *(True,) * 4)
+    strip = guide.strip
+    assert strip is not None
+    qtbot.waitUntil(lambda: strip.isVisible() and strip.card.reveal_button.isVisible(), timeout=20_000)
+    press(qtbot, strip.card.reveal_button)
+    settle(qtbot, window, measured=True)
+    qtbot.waitUntil(strip.finished.isVisible, timeout=20_000)
+    assert "shift" in window.diagnosis.text.toolTip()
+
+
+def test_a_lesson_begins_with_the_panel_that_its_steps_mean(qtbot: QtBot, open_window: Open) -> None:
+    window = open_window(State(model="d4-cnn", sample="digit-3"))
+    window.show_view("output")
+    begin(qtbot, window, "92")
+    qtbot.waitUntil(lambda: "errors" in in_sight(window), timeout=20_000)
+
+
 def test_leaving_a_riddle_gives_the_verdict_back(qtbot: QtBot, open_window: Open) -> None:
     window = open_window(State(model="d4-cnn", sample="digit-3"))
     guide = begin(qtbot, window, "23")

@@ -70,8 +70,9 @@ class PointsView(EyeView[tuple[Square, PointsPart]]):
         self.cell.setToolTip("The cell that a crystal repeats")
         self.arrows = QComboBox()
         self.arrows.setToolTip("Which vectors of the data are drawn as arrows, beside x")
-        for box, tip in ((self.sides, "Which panels"), (self.value, "Which value of the layer"), (self.arrows, "")):
-            compact(box, 8, tip).activated.connect(lambda _: self._chosen())
+        boxes = (self.sides, 8, "Which panels"), (self.value, 11, "Which value of the layer"), (self.arrows, 8, "")
+        for box, letters, tip in boxes:
+            compact(box, letters, tip).activated.connect(lambda _: self._chosen())
         ticks = self.bonds, self.edges, self.names, self.charges, self.cell
         for tick in ticks:
             tick.toggled.connect(lambda _: self._chosen())
@@ -125,6 +126,8 @@ class PointsView(EyeView[tuple[Square, PointsPart]]):
         items = [(-1, "strongest"), *enumerate(value_names(part))]
         with QSignalBlocker(self.value):
             if [(self.value.itemData(k), self.value.itemText(k)) for k in range(self.value.count())] != items:
+                if self.choice.block >= 0 and (self.choice.block, self.value.currentText()) not in items:
+                    self.choice = replace(self.choice, block=-1)  # that number is another kind of value here
                 self.value.clear()
                 for number, text in items:
                     self.value.addItem(text, number)

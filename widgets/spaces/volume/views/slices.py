@@ -50,7 +50,8 @@ class SlicesView(FrameView[tuple[Square, VolumePart]]):
         row = QHBoxLayout(chrome)
         row.setContentsMargins(8, 4, 8, 0)
         row.setSpacing(6)
-        row.addWidget(QLabel("Layer's"))
+        self._whose = QLabel("Layer's")
+        row.addWidget(self._whose)
         row.addWidget(self.channel)
         for axis, (name, slider, number) in enumerate(zip(PLANES, self.sliders, self._numbers, strict=True)):
             slider.setAccessibleName(f"Voxel along {name}")
@@ -128,13 +129,15 @@ class SlicesView(FrameView[tuple[Square, VolumePart]]):
     levels: list[tuple[float, float, str]]
 
     def _scales(self, found: list[tuple[Square, Panel]]) -> None:
-        """Choose one scale for x and ρ(g)x, and one for what the layers answer."""
+        """Choose one scale for x and ρ(g)x, and one for what the layer of each network answers."""
         grey = [p.values for _, p in found if p.name in ("x", "ρ(g)x")]
         low, high = min(float(v.min()) for v in grey), max(float(v.max()) for v in grey)
-        most = symmetric_scale([p.values for _, p in found if p.name not in ("x", "ρ(g)x")])
+        answers = [(s, p.values) for s, p in found if p.name not in ("x", "ρ(g)x")]
+        # each its own: the differences of two networks are to be seen beside their answers
+        most = {id(s): symmetric_scale([values for of, values in answers if of is s]) for s, _ in answers}
         self.levels = [
-            (low, max(high, low + 1e-12), "grey") if p.name in ("x", "ρ(g)x") else (-most, most, "signed")
-            for _, p in found
+            (low, max(high, low + 1e-12), "grey") if p.name in ("x", "ρ(g)x") else (-most[id(s)], most[id(s)], "signed")
+            for s, p in found
         ]
 
     def _offer(self, part: VolumePart) -> None:
@@ -145,6 +148,8 @@ class SlicesView(FrameView[tuple[Square, VolumePart]]):
                 self.channel.addItems(names)
             self.channel.setCurrentIndex(part.channel)
         self.channel.setEnabled(len(names) > 1)
+        for widget in (self._whose, self.channel):
+            widget.setVisible(bool(names))  # an answer for the whole volume has none
         for slider, side in zip(self.sliders, part.sides, strict=True):
             with QSignalBlocker(slider):
                 slider.setRange(0, side - 1)
