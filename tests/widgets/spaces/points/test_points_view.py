@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QComboBox, QStyle, QStyleOptionComboBox
 
 from explorer.declare.elements import parse_chain
 from explorer.spaces.points.elements.isometry import rotation
+from explorer.square.frame import BACK
 from tests.widgets.parts.driving.mouse import move
 from tests.widgets.parts.driving.view_driving import gather, odd_frames, opened
 from tests.widgets.parts.frames.points_frames import MOVING, TURN, give, points_frame
@@ -229,6 +230,25 @@ def _options(box: QComboBox) -> QStyleOptionComboBox:
     options = QStyleOptionComboBox()
     box.initStyleOption(options)
     return options
+
+
+@pytest.mark.parametrize("layer", ["layer1.gate", "layer1.product", "lengths", "layers.0.moved", "layers.0.features"])
+def test_answers_that_are_taken_back_lie_on_those_of_x(view: PointsView, layer: str) -> None:
+    """A turn, a mirror, a shift and another order of the points: the inverse undoes all of them."""
+    model = "egnn" if layer.startswith("layers.") else "tensor-field-network"
+    chain = f"{TURN}+reflection:z+displacement:1,2,3+permute:3"
+    part = give(view, points_frame(model, chain, layer, untransform=True))
+    assert [look.title for look in view.canvas.looks][1] == BACK
+    assert part.back is not None
+    np.testing.assert_allclose(part.back, part.values, atol=1e-5 * np.abs(part.values).max())
+    before, back, _ = view.canvas.looks
+    np.testing.assert_allclose(back.vertices, before.vertices, atol=1e-4)
+    assert BACK in view.numbers()
+
+
+def test_a_fault_is_seen_in_what_is_taken_back(view: PointsView) -> None:
+    part = give(view, points_frame("fault-tensor-field", TURN, untransform=True))
+    assert part.back is not None and np.abs(part.back - part.values).max() > 1e-2 * np.abs(part.values).max()
 
 
 def test_titles_of_panels_that_have_no_room_keep_their_ends(view: PointsView) -> None:

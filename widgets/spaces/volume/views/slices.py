@@ -11,7 +11,7 @@ from PySide6.QtCore import QSignalBlocker, Qt
 from PySide6.QtWidgets import QComboBox, QGridLayout, QHBoxLayout, QLabel, QSlider, QVBoxLayout, QWidget
 
 from explorer.spaces.volume.drawing.values import VolumePart
-from explorer.square.frame import Square
+from explorer.square.frame import BACK, Square
 from widgets.base.frame_view import FrameView, Pages
 from widgets.base.look import theme
 from widgets.base.text.words import figure, subject
@@ -107,7 +107,7 @@ class SlicesView(FrameView[tuple[Square, VolumePart]]):
         found = [(square, panel) for square, part in parts for panel in panels(part, identity)]
         if len(parts) > 1:
             # two models: x and ρ(g)x, then of each its answer and how far it is from what the law says
-            wanted = ("F(x)",) if identity else ("F(ρ(g)x)", "difference")
+            wanted = ("F(x)",) if identity else ("F(ρ(g)x)", BACK, "difference")
             first = [(s, p) for s, p in found if s is parts[0][0] and p.name in ("x", "ρ(g)x")]
             found = first + [(s, p) for s, p in found if p.name in wanted]
         self.panels = [panel for _, panel in found[:MOST_PANELS]]
