@@ -232,6 +232,23 @@ def _options(box: QComboBox) -> QStyleOptionComboBox:
     return options
 
 
+def test_scaled_points_stay_in_sight_unless_a_person_has_looked_elsewhere(view: PointsView) -> None:
+    def outside() -> int:
+        size = view.canvas.cells()[0].width(), view.canvas.cells()[0].height()
+        at = np.concatenate([view.canvas.eye.screen(look.vertices, *size)[:, :2] for look in view.canvas.looks])
+        return int(((at < 0) | (at > size)).any(1).sum())
+
+    give(view, points_frame(chain=TURN))
+    still = view.canvas.eye
+    give(view, points_frame(chain="rotation:41,25,10"))
+    assert view.canvas.eye is still, "a turn that needs no more room moves no eye"
+    give(view, points_frame(chain=f"{TURN}+dilation:1.8+displacement:3,0,0"))
+    assert view.canvas.eye.distance > still.distance and outside() == 0
+    view.canvas.look_with(still)  # as a hand does
+    give(view, points_frame(chain=f"{TURN}+dilation:1.9+displacement:3,0,0"))
+    assert view.canvas.eye is still and outside() > 0
+
+
 @pytest.mark.parametrize("layer", ["layer1.gate", "layer1.product", "lengths", "layers.0.moved", "layers.0.features"])
 def test_answers_that_are_taken_back_lie_on_those_of_x(view: PointsView, layer: str) -> None:
     """A turn, a mirror, a shift and another order of the points: the inverse undoes all of them."""
