@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from explorer.network.input.arguments import needed_arguments, only_by_name
+from explorer.network.input.recognise import shapes_of
 from explorer.network.input.ways import BY_NAME, IN_ORDER, Way, meant
 from explorer.network.tracing.trials import answer_of
 from explorer.spaces.graph.network.form import AXES, OF_A_GRAPH, SIGNALS, GraphInput
@@ -58,6 +59,26 @@ def readings(
     batched = [one for one in found if keeps_apart(network, way, *one)]
     rest = [one for one in found if one not in batched]
     return batched + sorted(rest, key=lambda one: one[0].startswith("1"))
+
+
+def meant_so(network: nn.Module, way: Way, axes: str, widths: Widths) -> bool:
+    """Say whether a network that runs with a matrix of all pairs, or with what edges have, can mean these.
+
+    What takes a row a node as gladly as a row an edge is no value of edges.
+    """
+    if "adjacency" in way.signals and filters_planes(network):
+        return False
+    made, call = trial_graph(*widths), way.call(way.signals)
+    for signal in {"edge_attr", "edge_weight"} & set(way.signals):
+        by_node = {**made, signal: made[signal][:NODES]}
+        if answer_of(network, [laid(by_node[s], axes, s) for s in way.signals], call) is not None:
+            return False
+    return True
+
+
+def filters_planes(network: nn.Module) -> bool:
+    """Say whether a network has filters several places wide: over a matrix they tie values to the order of its rows."""
+    return any(len(shape) == 4 and max(shape[2:]) > 1 for shape in shapes_of(network))
 
 
 def other_axes(network: nn.Module, way: Way, axes: str, widths: Widths, known: Sequence[str]) -> Iterator[str]:

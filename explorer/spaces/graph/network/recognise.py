@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from explorer.network.input.call_forms import asked, of_one, unnamed, way_of, ways
 from explorer.network.input.recognise import Recognised
 from explorer.network.input.ways import Way, meant, spellings
-from explorer.spaces.graph.network.attempts import readings, trial_graph, widths
+from explorer.spaces.graph.network.attempts import filters_planes, meant_so, readings, trial_graph, widths
 from explorer.spaces.graph.network.form import AXES, DRAWN, OF_A_GRAPH, SIGNALS, GraphInput
 
 WHERE = ("x", "edge_index", "adjacency", "number", "edge_attr", "edge_weight")  # what arguments of any name may be
@@ -44,6 +44,8 @@ def taken(own: Recognised, way: Way) -> GraphInput | None:
     for axes, (x, edge) in readings(own.network(), way, first, known):
         if said is not None and x != said and "x" in way.signals:
             continue  # what is said is not doubted: that it does not run is told where it is run
+        if said is None and not meant_so(own.network(), way, axes, (x, edge)):
+            continue
         if x != first and "x" in way.signals:
             own.why["channels"] = f"it runs with {x}"
         return GraphInput(
@@ -92,7 +94,8 @@ def _of_any_name(own: Recognised, needed: tuple[str, ...]) -> GraphInput | None:
     """
     found = [form for way in unnamed(own, WHERE) if set(way.signals) & set(OF_A_GRAPH) and (form := taken(own, way))]
     sets = {frozenset(form.signals): form for form in found}
-    told = any(set(meant(name, SIGNALS)) & set(OF_A_GRAPH) for name in needed)
+    of_a_graph = {"edge_index"} if filters_planes(own.network()) else set(OF_A_GRAPH)
+    told = any(set(meant(name, SIGNALS)) & of_a_graph for name in needed)
     # a list of edges runs in no other place; a matrix of all pairs may run where a mask is meant
     sure = told or (len(found) == 1 and "edge_index" in found[0].signals)
     if len(sets) == 1 and sure:
