@@ -20,7 +20,7 @@ from tests.widgets.parts.frames.graph_frames import graph_frame, graph_square, k
 from tests.widgets.parts.frames.sample_catalogue import make_catalogue, make_info
 from tests.widgets.parts.frames.sample_frames import make_frame
 from tests.widgets.parts.frames.time_parts import shift_part, time_frame
-from widgets.views.inspector import InspectorView, _with_unit
+from widgets.views.inspector import InspectorView, with_unit
 
 ODD = odd_frames()
 
@@ -321,8 +321,8 @@ def test_the_name_of_a_layer_is_not_cut_by_figures_that_are_wider_than_the_verdi
 
 def test_names_of_elements_keep_their_hyphens():
     param = Param("which", "Element", 0.0, 0.0, 1.0, choices=("identity", "mirror-z"))
-    assert _with_unit(param, 1.0) == "mirror-z"
-    assert _with_unit(Param("angle", "Angle", 0.0, -180.0, 180.0, unit="°"), -3.0) == "−3°"
+    assert with_unit(param, 1.0) == "mirror-z"
+    assert with_unit(Param("angle", "Angle", 0.0, -180.0, 180.0, unit="°"), -3.0) == "−3°"
 
 
 def test_the_measure_is_read_out(view):

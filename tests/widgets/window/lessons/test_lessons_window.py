@@ -180,7 +180,7 @@ def test_a_riddle_that_is_opened_last_keeps_its_reveal_in_sight(qtbot: QtBot, op
     window = open_window(State(model="d4-cnn", sample="digit-3"))
     guide = begin(qtbot, window, "93")
     for k in range(3):
-        guide._seen(k)
+        guide.walk.tick(k)
     window.show_view("layers")  # the page of the lesson is behind
     window.controller.change({"model": "fault-degree-bias"})
     settle(qtbot, window, measured=True)

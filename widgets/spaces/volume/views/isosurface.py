@@ -59,7 +59,7 @@ class IsosurfaceView(EyeView[tuple[Square, VolumePart]]):
         self.level.setAccessibleName("Level")
         self.level.setToolTip("The value of the surface, as a share of the largest one")
         self.level.valueChanged.connect(lambda _: self.refresh())
-        self.level.setMinimumWidth(180)
+        self.level.setMinimumWidth(120)  # the window can be 1000 pixels wide
         self._chrome = ControlRow("Level", self.level, "")
         self.words = self._chrome.words[-1]
         stacked(self, self._chrome, self.canvas, gap=2)
