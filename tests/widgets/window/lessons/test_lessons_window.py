@@ -142,7 +142,12 @@ def test_the_answer_is_behind_reveal(qtbot: QtBot, open_window: Open) -> None:
     errors = window.panes.named("errors")
     assert isinstance(errors, ErrorsView)
     chart = errors.panels[0].layers
-    qtbot.waitUntil(lambda: len(chart.columns) > 3 and all(c.measure is not None for c in chart.columns))
+
+    def drawn() -> bool:  # of the lesson: the frame before it has figures of its own
+        found = {column.name: column.measure for column in chart.columns}
+        return len(found) > 3 and all(found.values()) and (one := found.get("conv2")) is not None and one.local != 0
+
+    qtbot.waitUntil(drawn, timeout=20_000)
     by_name = {column.name: column for column in chart.columns}
     assert (local := by_name["conv2"].measure) is not None and (local.local or 0) > 0.1, "the figures are there"
     assert not any(column.guilty for column in chart.columns)
