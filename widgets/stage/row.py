@@ -10,7 +10,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtWidgets import QGraphicsScene
 
 from explorer.declare.groups import group
-from explorer.square.frame import Square
+from explorer.square.frame import BACK, Square
 from widgets.base.camera import Camera
 from widgets.base.text.words import badge, figure, named_in_brief
 from widgets.base.veil import DIMMED
@@ -24,7 +24,7 @@ from widgets.stage.layout import Boxes, RowBoxes, below
 
 CENTRE = Qt.AlignmentFlag.AlignHCenter
 NAMES = {
-    "back": "ρ′(g)⁻¹F(ρ(g)x)",
+    "back": BACK,
     "fx": "F(x)",
     "rho_fx": "ρ′(g)F(x)",
     "f_gx": "F(ρ(g)x)",

@@ -88,8 +88,11 @@ class MeasureTable(QFrame):
     def _write_title(self) -> None:
         """Name the layer, as much of it as fits beside the verdicts."""
         name = self.title.toolTip() or "no layer"
-        heads = sum(head.sizeHint().width() + BETWEEN for head in self.heads if not head.isHidden())
-        room = max(40, self.width() - 2 * MARGIN - heads)
+        columns = ([head, *(self.cells[key, k] for key, _, _ in ROWS)] for k, head in enumerate(self.heads))
+        # a figure below may be wider than the verdict
+        taken = [max(one.sizeHint().width() for one in column) for column in columns if not column[0].isHidden()]
+        # a column without a network keeps the gap before it
+        room = max(40, self.width() - 2 * MARGIN - sum(taken) - BETWEEN * len(self.heads))
         font = QFont(self.title.font())
         font.setBold(True)  # as the style sheet has it
         self.title.setText(shortened(QFontMetricsF(font), name, room - 2))
