@@ -169,10 +169,14 @@ def test_one_click_on_what_was_done_to_a_picture_offers_the_alternatives(
     qtbot: QtBot, open_window: Open, tmp_path: Path
 ) -> None:
     window, path = open_window(State("d4-cnn", device="cpu")), photo(tmp_path)
-    assert not window.data_line.isVisible(), "a sample of the program goes in as it is"
+    line = window.data_line
+    assert line.text.text().endswith(": as it is") and not line.button.isVisible(), "of a sample of the program"
+    stage, corner = window.panes.front(), QPoint(0, 0)
+    assert stage is not None
+    before = stage.mapTo(window, corner)
     window.files.open(str(path))
     opened(qtbot, window, str(path))
-    line = window.data_line
+    assert stage.mapTo(window, corner) == before, "no note moves what is looked at"
     assert "cropped to 40x40, resized to 29x29" in line.text.text() and "grey" in line.text.text()
     assert line.isVisible() and line.height() < 40
     qtbot.mouseClick(line.text, Qt.MouseButton.LeftButton)
