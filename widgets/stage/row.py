@@ -30,6 +30,7 @@ NAMES = {
     "f_gx": "F(ρ(g)x)",
     "difference": "difference",
 }
+BRIEF = {"difference": ("diff.",)}
 SOURCES = ("fx", "back")  # panels whose places are those of F(x); the others' are moved by g
 
 
@@ -183,7 +184,7 @@ class StageRow:
         for sign in (self.minus, self.equals):
             sign.setVisible(acts and models == 1)
         for name, caption in self.captions.items():
-            caption.set_text(NAMES[name])
+            caption.set_text(NAMES[name], *BRIEF.get(name, ()))
         if self.pooled and square.error_map is not None:
             peak = figure(float(np.nanmax(square.error_map, initial=0.0)))
             self.captions["difference"].set_text(f"|difference| ≤ {peak}")
