@@ -33,7 +33,7 @@ AREAS = {
 SMALLEST = QSize(200, 90)  # of a panel
 DIGEST = 8  # bytes before a saved layout, which follow from it
 CONTROLS = 260  # pixels of width that the right side keeps: its buttons and boxes are as narrow as they go
-BARS = 90  # pixels of height of menus, tabs and the status bar
+BARS = 130  # pixels of height of menus, tabs, strips and the status bar
 ROOMY = 1700  # pixels of width from which the bottom panels stand in two groups side by side
 
 
