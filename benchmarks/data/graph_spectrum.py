@@ -4,7 +4,7 @@ The peers are what one would write otherwise, at the same size and number of eig
 and torch_geometric's AddLaplacianEigenvectorPE. Both may take many minutes, so a peer is stopped after `limit` seconds;
 its row then says "more than", and the ratio is a bound.
 
-    python benchmarks/data/graph_spectrum.py
+    python -m benchmarks.data.graph_spectrum
 """
 
 from __future__ import annotations
@@ -149,5 +149,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # found also where nothing was installed
     main()

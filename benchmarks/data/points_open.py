@@ -3,14 +3,13 @@
 A crystal of 10,000 atoms in a PDB file through SchNet, and a cloud of 100,000 points through PointNet; seconds of this
 process, so that other processes count little.
 
-    python benchmarks/data/points_open.py
+    python -m benchmarks.data.points_open
 """
 
 from __future__ import annotations
 
 import os
 import statistics
-import sys
 import tempfile
 import time
 from pathlib import Path
@@ -84,5 +83,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # found also where nothing was installed
     main()

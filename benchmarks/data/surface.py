@@ -3,7 +3,7 @@
 Where potpourri3d or libigl has the same, they take turns in the same rounds (potpourri3d's lines are timed on a sample
 and counted up). The ratio is to that peer, `share` the part of the target that is used.
 
-    python benchmarks/data/surface.py
+    python -m benchmarks.data.surface
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -161,5 +160,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # found also where nothing was installed
     main()

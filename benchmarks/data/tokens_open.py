@@ -2,13 +2,12 @@
 
 One thread; the pass is timed in the same process, after the frame. Aimed at: 2 s of the processor beyond the pass.
 
-    python benchmarks/data/tokens_open.py
+    python -m benchmarks.data.tokens_open
 """
 
 from __future__ import annotations
 
 import random
-import sys
 import tempfile
 import time
 from pathlib import Path
@@ -54,6 +53,5 @@ def run(steps: int = STEPS) -> list[dict[str, Any]]:
 
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # found also where nothing was installed
     for found in run():
         print("  ".join(f"{k} {v:.2f}" if isinstance(v, float) else f"{k} {v}" for k, v in found.items()))

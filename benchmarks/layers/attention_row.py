@@ -3,7 +3,7 @@
 Both in a process of their own, so that the peak of memory is that of one alone: with the matrix at 4,096 steps, where
 it can be formed, without it there and at 16,384. Aimed at: a row in 50 ms, and memory that holds no T x T values.
 
-    python benchmarks/layers/attention_row.py
+    python -m benchmarks.layers.attention_row
 """
 
 from __future__ import annotations
@@ -12,14 +12,9 @@ import json
 import resource
 import sys
 import time
-from pathlib import Path
 from typing import Any
 
 from benchmarks.parts.apart import apart
-
-ROOT = Path(__file__).resolve().parents[2]
-if __name__ == "__main__":
-    sys.path.insert(0, str(ROOT))  # found also where nothing was installed
 
 WIDTH, HEADS = 32, 2
 SHORT, LONG = 4096, 16_384

@@ -4,7 +4,7 @@ The network calls `scaled_dot_product_attention` and knows nothing of this progr
 own, so that the peak of memory is its own: the network alone, then with the attention of one head watched, with rows
 and tiles of it drawn, and with its error under a renumbering measured. Aimed at: less than 200 MB beside the network.
 
-    python benchmarks/layers/foreign_attention.py
+    python -m benchmarks.layers.foreign_attention
 """
 
 from __future__ import annotations
@@ -13,14 +13,9 @@ import json
 import resource
 import sys
 import time
-from pathlib import Path
 from typing import Any
 
 from benchmarks.parts.apart import apart
-
-ROOT = Path(__file__).resolve().parents[2]
-if __name__ == "__main__":
-    sys.path.insert(0, str(ROOT))  # found also where nothing was installed
 
 TOKENS, WIDTH = 16_384, 64
 TARGET_MIB = 200 * 1e6 / 2**20

@@ -4,18 +4,13 @@ A sphere of 10,242 vertices, features of orders 0 to 2, the same weights, the sa
 neighbour's feature into the frame of the edge, applies one matrix for each ring, turns the message back and takes the
 mean. Ours adds the waves e^{i(k theta + n g)} z up at vertices first. Peers take turns: read the ratios.
 
-    python benchmarks/layers/gauge_conv.py
+    python -m benchmarks.layers.gauge_conv
 """
 
 from __future__ import annotations
 
 import statistics
-import sys
-from pathlib import Path
 from typing import Any
-
-if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # found also where nothing was installed
 
 from benchmarks.parts.timing import interleaved, ratio
 

@@ -3,20 +3,15 @@
 100,000 nodes, 1,000,000 edges, the same weights, the same numbers to 1e-6. The graph's pattern has been made before
 (`prepare_ms`), as it is from the second pass over a graph on. Peers take turns: read the ratios.
 
-    python benchmarks/layers/graph_propagation.py
+    python -m benchmarks.layers.graph_propagation
 """
 
 from __future__ import annotations
 
 import statistics
-import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
-
-if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # found also where nothing was installed
 
 from benchmarks.parts.timing import interleaved, ratio
 

@@ -3,15 +3,13 @@
 In eval mode the transformed filters are kept, so that only F.conv2d is left to run. The layers that are
 compared take turns, because the speed of a machine drifts by more than what is to be seen: read the ratios.
 
-    python benchmarks/layers/group_conv.py
+    python -m benchmarks.layers.group_conv
 """
 
 from __future__ import annotations
 
 import statistics
-import sys
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 SIZE = 64
@@ -75,5 +73,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # found also where nothing was installed
     main()

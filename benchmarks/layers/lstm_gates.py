@@ -3,18 +3,13 @@
 512 units, 1000 steps, batches of 32. All four give the same numbers. Peers take turns, and the least time of
 each counts: what else the machine does only adds to it. Read the ratios.
 
-    python benchmarks/layers/lstm_gates.py
+    python -m benchmarks.layers.lstm_gates
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # found also where nothing was installed
 
 from benchmarks.parts.timing import interleaved
 

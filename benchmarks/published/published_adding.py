@@ -6,19 +6,14 @@ steps marked, and after the last one the sum of the two marked values is asked f
 or at log U(1, T - 1) with the input gates at the opposite (chrono). RMSprop, 10^-3, smoothing 0.9, batches of 50, no
 clipping, as published. The paper shows curves and no table: the usual start stays near 1/6 for long, chrono does not.
 
-    python benchmarks/published/published_adding.py [--steps 200] [--iterations 6000]
+    python -m benchmarks.published.published_adding [--steps 200] [--iterations 6000]
 """
 
 from __future__ import annotations
 
 import argparse
-import sys
 import time
-from pathlib import Path
 from typing import Any
-
-if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # found also where nothing was installed
 
 STEPS, UNITS, ITERATIONS, BATCH = 200, 128, 6000, 50
 JUDGED, EVERY = 1000, 200

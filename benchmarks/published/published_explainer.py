@@ -4,15 +4,13 @@ Ying et al., 2019, table 2: AUC .925 for GNNExplainer, .882 for the gradient, .8
 curve is over the edges within three steps of each explained node, all nodes together; the truth is the walls of houses.
 Two graphs: with 1 % of random edges, as in the paper, where a network is trained with the shipped recipe, and without.
 
-    python benchmarks/published/published_explainer.py
+    python -m benchmarks.published.published_explainer
 """
 
 from __future__ import annotations
 
-import sys
 import time
 import warnings
-from pathlib import Path
 from typing import Any
 
 PUBLISHED = 0.925
@@ -111,5 +109,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # found also where nothing was installed
     main()

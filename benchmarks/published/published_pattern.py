@@ -9,16 +9,14 @@ classes' recalls.
 The published figures are of 16 layers (500,000 parameters), 10,000 graphs and hundreds of epochs; here it is 4 layers,
 100,000 parameters and a small part of the graphs: read which network wins, not by how much.
 
-    python benchmarks/published/published_pattern.py [--graphs 600] [--epochs 6]
+    python -m benchmarks.published.published_pattern [--graphs 600] [--epochs 6]
 """
 
 from __future__ import annotations
 
 import argparse
-import sys
 import time
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -259,5 +257,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # found also where nothing was installed
     main()

@@ -4,14 +4,12 @@ Zaheer et al., 2017, figure 2 (text): trained on at most 10 digits, Deep Sets st
 LSTM and a GRU fall off soon after the lengths that they were trained on. The paper shows curves and no table. The GRU
 here learns from a part of the lists, for the time's sake: read how it falls off, not where it starts.
 
-    python benchmarks/published/published_sets.py
+    python -m benchmarks.published.published_sets
 """
 
 from __future__ import annotations
 
-import sys
 import time
-from pathlib import Path
 from typing import Any
 
 PAPER = "near 1 at all lengths (figure); LSTM and GRU fall off beyond 10"
@@ -95,5 +93,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # found also where nothing was installed
     main()

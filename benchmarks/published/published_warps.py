@@ -6,7 +6,7 @@ units, ten letters, RMSprop at 10^-3 with a smoothing of 0.9, batches of 32; her
 and no table: leaky networks keep up with uniform warps and fall behind on variable ones, where gated networks do best
 and networks without gates worst.
 
-    python benchmarks/published/published_warps.py [--iterations 1500]
+    python -m benchmarks.published.published_warps [--iterations 1500]
 """
 
 from __future__ import annotations
@@ -15,11 +15,7 @@ import argparse
 import sys
 import time
 from functools import partial
-from pathlib import Path
 from typing import Any
-
-if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # found also where nothing was installed
 
 STEPS, UNITS, BATCH, ITERATIONS, JUDGED = 100, 64, 32, 1500, 500
 WARPS = (1, 4, 16, 32)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from explorer.app.command import train_verb
@@ -11,6 +12,20 @@ from explorer.app.command.doors import BadInput
 from explorer.app.command.listing import KINDS
 from explorer.declare.registry import did_you_mean
 from explorer.state.flags import FLAGS
+
+
+def _with_whole_input(words: Sequence[str]) -> list[str]:
+    """Join what follows --input, so that `--input grid shape=3x32x32` needs no quotation marks."""
+    found: list[str] = []
+    of_input = False
+    for word in words:
+        of_input = of_input and re.fullmatch(r"[A-Za-z_]\w*=.*", word) is not None
+        if of_input:
+            found[-1] += f" {word}"
+        else:
+            found.append(word)
+            of_input = found[-2:-1] == ["--input"] or word.startswith("--input=")
+    return found
 
 
 class _Parser(argparse.ArgumentParser):
@@ -21,7 +36,7 @@ class _Parser(argparse.ArgumentParser):
             option = word.partition("=")[0]
             if word.startswith("--") and option != "--" and not any(name.startswith(option) for name in known):
                 raise BadInput(f"there is no option {option}{did_you_mean(option, known)}")
-        return super().parse_known_args(args, namespace)
+        return super().parse_known_args(None if args is None else _with_whole_input(args), namespace)
 
     def _option_strings(self) -> set[str]:
         found = set(self._option_string_actions)

@@ -10,6 +10,13 @@ from types import ModuleType
 from typing import Any
 
 from torch import nn
+from torch.nn.parameter import is_lazy
+
+
+def shapes_of(network: nn.Module) -> tuple[tuple[int, ...], ...]:
+    """Return the shapes of all that a network keeps, each once; what its first run is to make has none yet."""
+    kept = (t for t in (*network.parameters(), *network.buffers()) if not is_lazy(t))
+    return tuple(dict.fromkeys(tuple(t.shape) for t in kept))
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +92,11 @@ class Recognised:
         if channels is not None and (not isinstance(channels, int) or isinstance(channels, bool) or channels < 1):
             raise ValueError(f"INPUT_CHANNELS must be a whole number above 0, not {channels!r:.60}")
         return channels
+
+    def widths_of_filters(self, dimensions: int) -> tuple[int, ...]:
+        """Return the widths that filters over so many dimensions take, parameters of no convolution among them."""
+        shapes = shapes_of(self.network())
+        return tuple(dict.fromkeys(shape[1] for shape in shapes if len(shape) == dimensions + 2))
 
     def first_width(self) -> int | None:
         """Return how many channels the first layer takes, where it says so."""

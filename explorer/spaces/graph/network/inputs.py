@@ -26,7 +26,7 @@ def graph_inputs(values: Sequence[Tensor]) -> Inputs:
     Raises:
         ValueError: x is no matrix, or a tensor fits neither nodes nor edges.
     """
-    if not values or not _is_x(values[0]):
+    if not values or not is_x(values[0]):
         raise ValueError(
             "a graph is given as (x, edge_index, ...), with x real numbers of shape (nodes, channels), or a whole "
             "number for each node"
@@ -79,7 +79,7 @@ def named_graph(tensors: Mapping[str, Tensor]) -> tuple[tuple[str, ...], Inputs]
         return None
     nodes = 0 if pairs is None else len(pairs)
     nodes = int(index.max()) + 1 if index is not None and index.numel() else nodes
-    own = {n: v for n, v in tensors.items() if v is not index and v is not pairs and _is_x(v) and len(v) >= nodes}
+    own = {n: v for n, v in tensors.items() if v is not index and v is not pairs and is_x(v) and len(v) >= nodes}
     real = [n for n, v in own.items() if v.is_floating_point()]
     first = "x" if "x" in own else next(iter((*real, *own)), None)
     if first is None and index is None:
@@ -113,7 +113,7 @@ def ordered_graph(values: Sequence[Tensor]) -> Inputs:
     Raises:
         ValueError: as `graph_inputs`.
     """
-    found = None if not values or _is_x(values[0]) else named_graph({str(k): v for k, v in enumerate(values)})
+    found = None if not values or is_x(values[0]) else named_graph({str(k): v for k, v in enumerate(values)})
     if found is None:
         return graph_inputs(values)
     order, made = found
@@ -121,7 +121,7 @@ def ordered_graph(values: Sequence[Tensor]) -> Inputs:
     return replace(made, call=lambda network, given: network(*(given[k] for k in back)))
 
 
-def _is_x(value: Tensor) -> bool:
+def is_x(value: Tensor) -> bool:
     """Say whether a tensor may be what the nodes have: real rows, or whole numbers such as those of atoms."""
     if value.is_floating_point():
         return value.ndim == 2 or (value.ndim == 3 and len(value) == 1)

@@ -12,9 +12,10 @@ from explorer.network.changing.precision import copied
 from explorer.network.input.arguments import needed_arguments
 from explorer.network.input.inputs import called
 from explorer.network.tracing.running import tried
-from explorer.spaces.graph.fields import EDGE, NODE
+from explorer.network.tracing.trials import answer_of
+from explorer.spaces.graph.fields import EDGE, GRAPH, NODE, NODE_INPUT, Nodes
 from explorer.spaces.graph.network.inference import GraphInference
-from explorer.spaces.graph.network.inputs import UNSETTLED, graph_inputs, ordered_graph
+from explorer.spaces.graph.network.inputs import UNSETTLED, graph_inputs, is_x, ordered_graph, with_edges
 from explorer.spaces.graph.network.members import set_of
 
 
@@ -50,8 +51,27 @@ def _set(inputs: Inputs, model: nn.Module) -> Inputs:
     found = set_of(inputs.values, model, names, inputs.call)
     if found is not None:
         return found
+    if not with_edges(inputs.values) and not any(map(is_x, inputs.values)):
+        return _of_unknown_members(inputs, model)
     return (
         ordered_graph(inputs.values) if inputs.call is None else replace(graph_inputs(inputs.values), call=inputs.call)
+    )
+
+
+def _of_unknown_members(inputs: Inputs, model: nn.Module) -> Inputs:
+    """Return a set that the network does not take at all on any axis, for its run to say why.
+
+    Raises:
+        ValueError: it takes this number of members and no other, so that nothing tells which axis counts them.
+    """
+    x, *others = inputs.values
+    if x.ndim < 2 or answer_of(model, inputs.values, inputs.call) is None:
+        domain = Nodes(max(x.ndim - 2, 0))
+        return replace(inputs, fields=(replace(NODE_INPUT, domain=domain), *(GRAPH for _ in others)))
+    shapes = " and ".join(f"{n} {tuple(v.shape)}" for n, v in zip(inputs.names, inputs.values, strict=True))
+    raise ValueError(
+        f"the network takes {shapes} and nothing shorter along any axis, so that no trial tells on which of them the "
+        "members of the set lie; say it by equiscope.Inputs(values, fields), with the domain Nodes(axis)"
     )
 
 

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from explorer.declare.telling.counting import number_of
 from explorer.network.input.arguments import ByName
 from explorer.network.input.call_forms import asked
-from explorer.network.input.recognise import Recognised
+from explorer.network.input.recognise import Recognised, shapes_of
 from explorer.network.input.typed_tensors import declares, is_type
 from explorer.network.tracing.trials import answer_of
 from explorer.spaces.grid.network.fit import InputShape
@@ -24,7 +24,7 @@ SMALLEST = 8  # sides of images that are recognised by their number of pixels: l
 SIDE = 29  # of the images that come with the program, the first that a network is shown
 MULTIPLES = (2, 4, 8, 16)
 MOST_TRIALS = 64  # of numbers of channels where a network takes several images
-SIDES = (32, 28, 64, 224, 96, 128, 256, 48, 16, 84, 299)  # that networks are made for
+SIDES = (16, 28, 32, 48, 64, 84, 96, 128, 224, 256, 299)  # that networks are made for
 
 
 def image_input(own: Recognised) -> InputSpec:
@@ -102,7 +102,8 @@ def _read_off(own: Recognised, channels: int) -> tuple[str, ...]:
 
 def _sized(own: Recognised, shape: InputShape) -> InputSpec:
     """Return what a network takes that says nothing of sides: any, multiples of a number, or one size, as it runs."""
-    for channels in dict.fromkeys((shape[0], 1, 3)):  # a first convolution may be given more than the image
+    # a first convolution may be given more than the image, and filters may be a parameter of the network itself
+    for channels in dict.fromkeys((shape[0], 1, 3, *own.widths_of_filters(2))):
         if (found := sized(own.network(), channels)) is not None:
             if found != InputSpec(shape):
                 own.why["shape"] = own.why["multiple"] = "of the sizes that were tried it runs on such images"
@@ -119,8 +120,24 @@ def sized(network: nn.Module, channels: int) -> InputSpec | None:
         least = (SIDE // multiple // 2 * 2 + 1) * multiple
         if all(_runs(network, channels, side) for side in (least, least + 2 * multiple)):
             return InputSpec((channels, None, None), multiple=multiple)
-    one = next((side for side in SIDES if _runs(network, channels, side)), None)
+    # the smallest first: where every place attends to every other, a large image takes minutes to be refused
+    sides = sorted({*SIDES, *_sides_told(network)})
+    one = next((side for side in sides if _runs(network, channels, side)), None)
     return None if one is None else InputSpec((channels, one, one))
+
+
+def _sides_told(network: nn.Module) -> set[int]:
+    """Return sides of images for which a network may keep a value a place or a patch, as its tensors' shapes tell."""
+    shapes = shapes_of(network)
+    roots = {a for shape in shapes for a, b in itertools.pairwise(shape) if a == b}
+    # as many as places, or one more for a token of the class
+    roots |= {math.isqrt(n) for shape in shapes for size in shape for n in (size, size - 1) if _square(n)}
+    sides = (root * multiple for root in roots for multiple in (1, *MULTIPLES))
+    return set(itertools.islice((side for side in sorted(sides) if SMALLEST <= side <= SIDES[-1]), MOST_TRIALS))
+
+
+def _square(number: int) -> bool:
+    return number > 1 and math.isqrt(number) ** 2 == number
 
 
 def _runs(network: nn.Module, channels: int, side: int) -> bool:

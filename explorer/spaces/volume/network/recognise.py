@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+import torch
 from torch import nn
 
 from explorer.network.input.recognise import Recognised
 from explorer.network.input.typed_tensors import is_type
+from explorer.network.tracing.trials import answer_of
 from explorer.spaces.volume.network.form import Shape, VolumeInput
 from explorer.work.limits import MAX_SIDE
 
+SIDE = 25  # of the volumes that come with the program
 OF_VOLUMES = (nn.Conv3d, nn.LazyConv3d, nn.ConvTranspose3d, nn.MaxPool3d, nn.AvgPool3d, nn.BatchNorm3d)
 OF_OTHERS = (nn.Conv2d, nn.Conv1d, nn.ConvTranspose2d)
 
@@ -35,6 +38,12 @@ def volume_input(own: Recognised) -> VolumeInput | None:
             own.why["data"] = f"{name or 'it'} is a {type(module).__name__}, which takes volumes"
             channels = int(getattr(module, "in_channels", getattr(module, "num_features", 0)) or 1)
             own.why["shape"] = f"{name or type(module).__name__} takes {channels} channel(s)"
+            # it need not be the first that is called, and filters may be a parameter of the network itself
+            for other in dict.fromkeys((channels, *own.widths_of_filters(3), 1)):
+                if answer_of(own.network(), (torch.rand(1, other, SIDE, SIDE, SIDE, device="cpu"),)) is not None:
+                    if other != channels:
+                        own.why["shape"] = f"of the widths that were tried it runs on volumes of {other} channel(s)"
+                    return VolumeInput((other, None, None, None))
             return VolumeInput((channels, None, None, None))
     return None
 

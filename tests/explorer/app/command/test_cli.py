@@ -485,6 +485,14 @@ def test_the_input_follows_from_the_first_convolution(run: Any, tmp_path: Path, 
     assert said.json["layers"][0]["guessed"]
 
 
+@pytest.mark.parametrize("words", [("grid", "shape=3x12x12"), ("grid shape=3x12x12",)])
+def test_what_it_takes_is_said_with_or_without_quotation_marks(run: Any, tmp_path: Path, words: tuple[str, ...]) -> None:
+    path = tmp_path / "net.py"
+    path.write_text(HEAD + "net = nn.Sequential(nn.Conv2d(3, 4, 3))\n")
+    run("run", f"{path}:net", "--input", *words, "--trust", "--out", tmp_path / "o", "--no-pictures")
+    assert load_file(tmp_path / "o" / "captures.safetensors")["input"].shape == (1, 3, 12, 12)
+
+
 # the program itself -------------------------------------------------------------------------------------------
 def test_a_defect_is_one_line_too(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken() -> Any:
