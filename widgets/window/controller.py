@@ -196,15 +196,14 @@ class Controller(QObject):
 
     @property
     def pieces(self) -> int:
-        """Return how many there are in the data that are shown, as far as it is known: 1 is this one alone."""
+        """Return how many there are in the data that are shown, 1 while that is not known."""
         frame, base = self.frame, split_part(self.state.sample)[0]
         return frame.sample_parts if frame is not None and split_part(frame.state.sample)[0] == base else 1
 
     def go_on(self, by: int) -> None:
         """Show the next one, or one before, of several sequences in the data; round and round."""
-        if self.pieces > 1:
-            sample = self.state.sample or (self.info.sample if self.info is not None else "")
-            self.change({"sample": other_part(sample, by, self.pieces)})
+        shown = self.state.sample or (self.info.sample if self.info is not None else "")
+        self.change({"sample": other_part(shown, by, self.pieces)} if self.pieces > 1 else {})
 
     def apply(self, name: str, values: tuple[float, ...] | None = None) -> None:
         """Let a transform act once more; twice the same mirror is nothing."""
@@ -428,7 +427,7 @@ class Controller(QObject):
         if fresh:
             counted = f"{len(catalogue.models)} models, {len(catalogue.samples)} samples"
             versions = ", ".join(f"{name} {version}" for name, version in catalogue.versions)
-            self.log.emit("info", f"ready: {'; '.join(filter(None, (counted, versions)))}")
+            self.log.emit("info", f"ready: {counted}{'; ' if versions else ''}{versions}")
         self._ask()
         while self._to_open:
             self.open_path(self._to_open.pop(0))

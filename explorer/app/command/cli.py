@@ -11,7 +11,6 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -228,11 +227,10 @@ def _state(args: argparse.Namespace, doors: Doors, orbit: str = "", **more: Any)
             if not value.isdigit() or int(value) >= max(1, len(known[name].choices)):
                 raise BadInput(f"--set {text!r}: {error}") from None
             params.append((name, float(value)))
-    state = State(
-        model=args.model or State().model, params=tuple(params), sample=args.data, steps=parse_chain(args.transform),
-        device=args.device, dtype=dtype, seed=args.seed, interventions=parse_interventions(args.intervene), **more,
-    )  # fmt: skip
-    return replace(state, orbit=orbit or orbit_for(State(), state.steps))
+    steps, edits = parse_chain(args.transform), parse_interventions(args.intervene)
+    more |= {"sample": args.data, "device": args.device, "dtype": dtype, "seed": args.seed, "interventions": edits}
+    more["orbit"] = orbit or orbit_for(State(), steps)
+    return State(args.model or State().model, tuple(params), steps=steps, **more)
 
 
 def _window(args: argparse.Namespace, doors: Doors) -> int:
@@ -254,11 +252,10 @@ def _window(args: argparse.Namespace, doors: Doors) -> int:
             state = State()  # the window opens, and asks
     else:
         given = {flag.field: value for flag in FLAGS if (value := flag.value(args)) is not None}
-        more = {**given, "compare": args.compare, "layer": args.layer, "node": args.node}
         if args.saliency:
             parse_saliency(args.saliency)
-        more |= {"truncate": args.truncate, "saliency": args.saliency}
-        state = _state(args, doors, args.orbit, **more)
+        plain = {name: getattr(args, name) for name in ("compare", "layer", "node", "truncate", "saliency")}
+        state = _state(args, doors, args.orbit, **given, **plain)
     sides = args.size.split("x") if args.size else ()
     if args.size and not (len(sides) == 2 and all(side.isdigit() and 200 <= int(side) <= 8192 for side in sides)):
         raise BadInput(f"--size {args.size!r} is not WIDTHxHEIGHT in pixels")
@@ -267,8 +264,7 @@ def _window(args: argparse.Namespace, doors: Doors) -> int:
     if args.data:
         from explorer.data.finding import find_sample, samples
 
-        # a file that is there is read once, by the window
-        if args.data not in samples() and not Path(args.data).is_file():
+        if args.data not in samples() and not Path(args.data).is_file():  # a file is read once, by the window
             find_sample(args.data, args.seed)
     return doors.window(_window_engine(args, doors), state, args)
 
