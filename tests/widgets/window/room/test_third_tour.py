@@ -102,7 +102,7 @@ def test_panels_below_get_their_height_back_when_messages_go(qtbot: QtBot, open_
     window.resize(1024, 660)
     settle(qtbot, window, measured=True)
     dock = window.docks.docks["errors"]
-    qtbot.waitUntil(lambda: dock.height() > 190, timeout=10_000)
+    qtbot.waitUntil(lambda: dock.height() > 150, timeout=10_000)
     high = dock.height()
     window.greeting.show_again()
     window.say("warning", "One.\nTwo.\nThree.\nFour.")
