@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, QSettings, Qt
 from PySide6.QtGui import QColor
@@ -25,6 +26,7 @@ from widgets.window.lessons.course import LESSONS
 from widgets.window.main_window import MainWindow
 
 CTRL_SHIFT = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
+ROUNDED = 2  # levels of 255
 
 
 def _press(
@@ -163,7 +165,10 @@ def test_nothing_of_an_old_badge_is_left_where_a_picture_was_taken(qtbot: QtBot,
     def clean() -> bool:
         at = stage.mapTo(window, QPoint())
         shown = screen.grabWindow(window.winId(), at.x(), at.y(), stage.width(), stage.height()).toImage()
-        return shown == stage.grab().toImage().convertToFormat(shown.format())
+        drawn = stage.grab().toImage().convertToFormat(shown.format())
+        found, wanted = (np.frombuffer(one.constBits(), np.uint8).astype(int) for one in (shown, drawn))
+        # a ramp of colours that lies between pixels is rounded by where a repaint begins; a badge is of another colour
+        return found.shape == wanted.shape and bool(np.abs(found - wanted).max() <= ROUNDED)
 
     qtbot.waitUntil(clean, timeout=5_000)
 
