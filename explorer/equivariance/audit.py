@@ -388,7 +388,8 @@ class Audit:
             )
             for g, gx in (self.acted[label] for label in (worst[:MENDED] if steady else ()))
         ]
-        return Sufficing(self.model, self.trace, rows, squares, self.seed, ends, self.rounding)
+        tolerances = {row.name: row.tolerance for row in rows}
+        return Sufficing(self.model, self.trace, rows, squares, self.seed, ends, self.rounding, tolerances)
 
     def _calls(self, guilty: Sequence[str], notes: list[str]) -> list[str]:
         """Return the layers that returned the guilty tensors; say which tensors, unless they are the first."""

@@ -33,7 +33,7 @@ class ShiftedSoftplus(nn.Module):
     """ssp(t) = ln(e^t / 2 + 1 / 2): 0 at 0."""
 
     def forward(self, value: Tensor) -> Tensor:
-        return F.softplus(value) - math.log(2.0)
+        return F.softplus(value).sub_(math.log(2.0))  # in place: of 10,000 atoms another 30 MB otherwise
 
 
 class Embedding(nn.Module):

@@ -24,6 +24,7 @@ from PySide6.QtWidgets import (
 
 from explorer.declare.elements import Step, Transform, chain_text, parse_chain, transforms
 from explorer.declare.params import Param
+from explorer.declare.states.model_name import split_name
 from explorer.state.catalogue import Catalogue
 from explorer.state.state import State
 from widgets.base.controls.measure_table import MeasureTable
@@ -278,7 +279,8 @@ class InspectorView(StateView):
         self.table.show_frame(self.frame)
 
     def _show_state(self, state: State) -> None:
-        info = next((m for m in self.catalogue.models if m.name == state.model), None) if self.catalogue else None
+        card = split_name(state.model)[0]  # also with other weights than its own, as while it learns
+        info = next((m for m in self.catalogue.models if m.name == card), None) if self.catalogue else None
         self._show_sections(state)
         for name, section in self.sections.items():
             if not section.isHidden():  # the others when they are shown: a drag changes the state with every turn

@@ -17,6 +17,7 @@ from explorer.data.opening import expect_file
 from explorer.declare.space import kinds, space_of_kind
 from explorer.declare.states.model_name import split_name
 from explorer.network.opening.files.trust import code_of_models
+from explorer.state.lasting import learning, with_copies
 from explorer.state.runs import models_of
 from explorer.state.session import Session, save_session
 from explorer.work.files.places import whole
@@ -171,23 +172,25 @@ class Files(QObject):
             self.save_as()
 
     def save_as(self) -> None:
-        name = self.session_path or f"{self._controller.state.model}.json"
+        name = self.session_path or f"{name_in_file(self._controller.state.model)}.json"
         if path := self.ask_save("Save session", Path(name).name, SESSIONS):
             self._save_to(path)
 
     def _save_to(self, path: str) -> None:
         layout = bytes(QByteArray(self._shell.docks.save()).toBase64().data()).decode()
         try:
-            code = code_of_models(models_of(self._controller.state))
+            state, copies = with_copies(self._controller.state, Path(path))
+            code = code_of_models(models_of(state))
             front = self._shell.panes.front()
             extras = {"layout": layout, "view": front.objectName() if front is not None else ""}
-            save_session(path, self._controller.state, extras, code, looks=self._shell.panes.looks())
+            save_session(path, state, extras, code, looks=self._shell.panes.looks())
         except (OSError, ValueError) as error:
             self._shell.say_failure(failure_of(error, self._controller.state))
             return
         self.session_path = path
         self.remember(path)
-        self._shell.say("info", f"Saved {path}")
+        beside = " and ".join(copy.name for copy in copies)
+        self._shell.say("info", f"Saved {path}{', and beside it what was learned so far, ' if beside else ''}{beside}")
 
     def copy_command(self) -> None:
         command = self._controller.state.command()
@@ -195,6 +198,10 @@ class Files(QObject):
         if front is not None and front.objectName() != first:
             command += f" --view {front.objectName()}"
         QGuiApplication.clipboard().setText(command)
+        if learning(self._controller.state):  # the command says of which file
+            told = "its weights go with the training: save the session to keep them"
+            self._shell.say("info", f"Copied: {command} ({told})")
+            return
         self._shell.say("info", f"Copied: {command}")
 
     # exports ----------------------------------------------------------------------------------------------

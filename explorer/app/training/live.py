@@ -103,8 +103,7 @@ class Live(Steers):
         if changes := self._steered.words:
             told["changes"] = changes
         save_trained(self._path, network, told)
-        if self.drive.unjudged:
-            self._say({"refused": self.drive.unjudged})
+        self._say({"refused": self.drive.unjudged})  # also "": it is over, whatever a disk did not take
         self._say({"written": str(self._path), "figures": {k: float(v) for k, v in figures.items()}})
 
     # between two steps ----------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from explorer.declare.space import Domains, Kind, Scene
 from explorer.declare.telling.asking import Declared, Question
-from explorer.declare.types.fields import Scalar
+from explorer.declare.types.fields import INVARIANT, Scalar
 from explorer.network.space import Inference
 from explorer.spaces.grid.fields import grid, parse_grid, parse_pixels, parse_token_pairs, parse_tokens
 from explorer.spaces.grid.network.form import InputSpec
@@ -166,7 +166,7 @@ class GridSpace(Space):
 
         if isinstance(data, Tensor):
             return f"a tensor of shape {tuple(data.shape)} alone is taken for"
-        if data and all(isinstance(v, Tensor) and _pictures(v) for v in data):
+        if data and all(isinstance(v, Tensor) for v in data) and _read([v for v in data if isinstance(v, Tensor)]):
             return "a list of images is taken for"
         return "a shape asks for noise in the form of" if all(isinstance(n, int) for n in data) else ""
 
@@ -177,17 +177,22 @@ class GridSpace(Space):
         from explorer.spaces.grid.network.stimulus import stimulus
 
         if not isinstance(data, Tensor) and data and all(isinstance(v, Tensor) for v in data):
-            values = tuple(v for v in data if isinstance(v, Tensor))
+            values = [v for v in data if isinstance(v, Tensor)]
+            order = _read(values)
             names = ("x", *(f"x{k}" for k in range(1, len(values))))
-            return Inputs(values, (grid(Scalar()),) * len(values), names)
+            fields = tuple(grid(Scalar()) if _pictures(values[k]) else INVARIANT.guess() for k in order)
+            made = Inputs(tuple(values[k] for k in order), fields, names)
+            if order == sorted(order):
+                return made
+            return replace(made, call=lambda network, own: network(*(own[order.index(k)] for k in range(len(own)))))
         shape = None if isinstance(data, Tensor) else [n for n in data if isinstance(n, int)]
         x = data if isinstance(data, Tensor) else stimulus(shape or (), seed)
         return Inputs((x,), (grid(Scalar()),))
 
     def named(self, tensors: Mapping[str, Tensor]) -> tuple[tuple[str, ...], Inputs] | None:
-        if not all(_pictures(v) for v in tensors.values()):
-            return None
-        return tuple(tensors), self.given(list(tensors.values()), 0)
+        order = _read(list(tensors.values()))
+        names = [list(tensors)[k] for k in order]
+        return (tuple(names), self.given([tensors[name] for name in names], 0)) if order else None
 
     def stimulus(self, inputs: Inputs, seed: int) -> Inputs:
         from explorer.spaces.grid.network.stimulus import stimulus
@@ -229,6 +234,13 @@ class GridSpace(Space):
 
 def _pictures(values: Tensor) -> bool:
     return values.ndim == 4 and values.is_floating_point()
+
+
+def _read(values: Sequence[Tensor]) -> list[int]:
+    """Return the order of images before what has no places, as a vector of conditions or a time; [] of other data."""
+    images = [k for k, v in enumerate(values) if _pictures(v)]
+    others = [k for k, v in enumerate(values) if v.ndim <= 2]
+    return images + others if images and len(images) + len(others) == len(values) else []
 
 
 SPACE = GridSpace()

@@ -243,8 +243,10 @@ class LieConvolution(nn.Module):
     def forward(self, h: Tensor, kernel: Tensor, near: Tensor) -> Tensor:
         lifts = h.shape[1]
         seen = near.unflatten(0, (lifts, lifts))
-        weights = kernel.unflatten(0, (self.middle, lifts, lifts)) * seen
-        summed = torch.einsum("mabij,jbc->iacm", weights, h).flatten(2)
+        weights = kernel.unflatten(0, (self.middle, lifts, lifts)) * seen  # (m, a, b, i, j)
+        # one product over all (b, j), which an einsum would first take apart
+        summed = weights.transpose(2, 3).flatten(3) @ h.transpose(0, 1).flatten(0, 1)
+        summed = summed.permute(2, 1, 3, 0).flatten(2)  # (i, a, c m)
         # not as a layer: it is no law of its own before the division
         made = F.linear(summed, self.linear.weight, self.linear.bias)
         return made / seen.sum((1, 3)).T[..., None].clamp_min(1)

@@ -220,6 +220,9 @@ def test_the_parameters_of_the_model(view):
     assert section.values() == (3.0, 0.1, 1.0) and view.model_section is section
     section.clear.click()
     assert wishes[-1].changes == {"params": ()}
+    weighed = State(model=f"{State().model}@/somewhere/mine.safetensors", params=(("depth", 3.0),))
+    view.set_state(weighed)
+    assert view.model_section is not None and view.model_section.values()[0] == 3.0, "with other weights too"
     view.set_state(State(model="plain-cnn"))
     assert view.model_section is None
 

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from explorer.network.input.arguments import needed_arguments, only_by_name
+from explorer.network.input.recognise import shapes_of
 from explorer.network.input.ways import BY_NAME, IN_ORDER, Way, meant
 from explorer.network.tracing.trials import answer_of
 from explorer.spaces.graph.network.form import AXES, OF_A_GRAPH, SIGNALS, GraphInput
@@ -58,6 +59,22 @@ def readings(
     batched = [one for one in found if keeps_apart(network, way, *one)]
     rest = [one for one in found if one not in batched]
     return batched + sorted(rest, key=lambda one: one[0].startswith("1"))
+
+
+def rows_of_either(network: nn.Module, form: GraphInput) -> bool:
+    """Say whether a network that runs with values of edges takes a row a node as gladly: they may be of other nodes."""
+    way = Way(form.signals, form.names, form.given)
+    made, call = trial_graph(form.channels or 1, form.edge_channels or 1), way.call(form.signals)
+    for signal in {"edge_attr", "edge_weight"} & set(form.signals):
+        by_node = {**made, signal: made[signal][:NODES]}
+        if answer_of(network, [laid(by_node[s], form.axes, s) for s in form.signals], call) is not None:
+            return True
+    return False
+
+
+def filters_planes(network: nn.Module) -> bool:
+    """Say whether a network has filters several places wide: over a matrix they tie values to the order of its rows."""
+    return any(len(shape) == 4 and max(shape[2:]) > 1 for shape in shapes_of(network))
 
 
 def other_axes(network: nn.Module, way: Way, axes: str, widths: Widths, known: Sequence[str]) -> Iterator[str]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from explorer.network.input.call_forms import asked, of_one, unnamed, way_of, ways
 from explorer.network.input.recognise import Recognised
 from explorer.network.input.ways import Way, meant, spellings
-from explorer.spaces.graph.network.attempts import readings, trial_graph, widths
+from explorer.spaces.graph.network.attempts import filters_planes, readings, rows_of_either, trial_graph, widths
 from explorer.spaces.graph.network.form import AXES, DRAWN, OF_A_GRAPH, SIGNALS, GraphInput
 
 WHERE = ("x", "edge_index", "adjacency", "number", "edge_attr", "edge_weight")  # what arguments of any name may be
@@ -26,7 +26,7 @@ def graph_input(own: Recognised) -> GraphInput | None:
             raise ValueError(f"INPUT_SIGNALS must name 'x', 'number' or 'adjacency', and else {', '.join(SIGNALS)}")
         return _sized(own, way_of(own, tuple(signals)))
     for way in ways(own, SIGNALS):
-        if set(way.signals) & set(OF_A_GRAPH) and (found := taken(own, way)) is not None:
+        if set(way.signals) & _of_a_graph(own) and (found := taken(own, way)) is not None:
             return found
     needed = own.required()
     if "edge_index" in needed and all(s in SIGNALS for s in needed):
@@ -51,6 +51,11 @@ def taken(own: Recognised, way: Way) -> GraphInput | None:
             names=way.names, edge_channels=edge if "edge_attr" in way.signals and edge > 1 else None,
         )  # fmt: skip
     return None
+
+
+def _of_a_graph(own: Recognised) -> set[str]:
+    """Return the signals that make a graph: no matrix of pairs where filters tie its values to the order of rows."""
+    return {"edge_index"} if filters_planes(own.network()) else set(OF_A_GRAPH)
 
 
 def _sized(own: Recognised, way: Way) -> GraphInput:
@@ -92,18 +97,18 @@ def _of_any_name(own: Recognised, needed: tuple[str, ...]) -> GraphInput | None:
     """
     found = [form for way in unnamed(own, WHERE) if set(way.signals) & set(OF_A_GRAPH) and (form := taken(own, way))]
     sets = {frozenset(form.signals): form for form in found}
-    told = any(set(meant(name, SIGNALS)) & set(OF_A_GRAPH) for name in needed)
+    told = any(set(meant(name, SIGNALS)) & _of_a_graph(own) for name in needed)
     # a list of edges runs in no other place; a matrix of all pairs may run where a mask is meant
     sure = told or (len(found) == 1 and "edge_index" in found[0].signals)
-    if len(sets) == 1 and sure:
+    if len(sets) == 1 and sure and not rows_of_either(own.network(), found[0]):
         own.why["signals"] = f"its forward takes ({', '.join(needed)}), and it runs with {', '.join(found[0].signals)}"
         return found[0]
     if not told:
         return None
     some = " as well as with ".join(f"({', '.join(form.signals)})" for form in found[:2])
-    runs = f"it runs with {some}" if found else "it runs with none of what a graph has that was tried"
+    runs = f"it runs with {some}" if found else "with no signals of a graph that were tried it runs"
     raise ValueError(
-        f"its forward takes ({', '.join(needed)}), and {runs}; say which of {', '.join(SIGNALS)} it is called with, in "
-        "order, as in INPUT_SIGNALS = ('x', 'edge_index') in the file or --input 'graph signals=x,edge_index', or call "
-        "check_equivariance with the tensors themselves"
+        f"its forward takes ({', '.join(needed)}), and {runs}; say which it is called with, in order, as in "
+        "INPUT_SIGNALS = ('x', 'edge_index') in the file or --input 'graph signals=x,edge_index', or call "
+        "check_equivariance with the tensors"
     )

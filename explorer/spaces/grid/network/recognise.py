@@ -40,10 +40,9 @@ def image_input(own: Recognised) -> InputSpec:
         if declared is None and (found := _several(own, tuple(needed))):
             return named_images(found)
         raise ValueError(
-            f"its forward takes ({', '.join(needed)}), and an image is one tensor; say in the file INPUT_SHAPE = "
-            f"{{{needed[0]!r}: (channels, height, width), ...}} for images, INPUT_CHANNELS = {{{needed[0]!r}: 8, ...}} "
-            "for sequences, INPUT_SIGNALS = ('x', 'edge_index', ...) for a graph, or call check_equivariance with the "
-            "tensors themselves"
+            f"its forward takes ({', '.join(needed)}); say in the file INPUT_SHAPE = {{{needed[0]!r}: (channels, "
+            f"height, width), ...}} for images, INPUT_CHANNELS = {{{needed[0]!r}: 8, ...}} for sequences or "
+            "INPUT_SIGNALS = ('x', 'edge_index', ...), or call check_equivariance with the tensors"
         )
     shape = _input_shape(own) if declared is None else _declared_shape(declared)
     if declared is None and own.takes_one() and (names := _read_off(own, shape[0])):

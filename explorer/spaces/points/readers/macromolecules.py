@@ -59,6 +59,29 @@ def require_places(path: Path) -> None:
                     )
 
 
+def without_element(path: Path) -> str:
+    """Return what is wrong with the first atom of a PDB file that ASE finds no chemical element for; else ""."""
+    from ase.io.espresso import label_to_symbol
+
+    def known(label: str) -> bool:
+        try:
+            label_to_symbol(label)  # type: ignore[no-untyped-call]
+        except (KeyError, IndexError):
+            return False
+        return True
+
+    with path.open("r", encoding="latin-1") as file:
+        for number, line in enumerate(file, 1):
+            if line.startswith(("ATOM", "HETATM")):
+                symbol, name = line[76:78].strip(), line[12:16].strip()
+                if not known(symbol) and not known(name):
+                    return (
+                        f"line {number}: neither columns 77 to 78, {symbol!r}, nor the name of the atom, {name!r}, "
+                        "tell a chemical element"
+                    )
+    return ""
+
+
 def conformers_of(path: Path) -> Conformers:
     """Return those of the first model of a PDB file."""
     residues, letters, occupancy = list[object](), list[str](), list[float]()

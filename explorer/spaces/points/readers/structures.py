@@ -19,7 +19,7 @@ from explorer.data.readers import Reader
 from explorer.declare.samples import Sample
 from explorer.spaces.graph.chemistry.orders import TOLD, orders_by_valence
 from explorer.spaces.points.readers.crystals import FEW, MOST_ATOMS, read_crystal
-from explorer.spaces.points.readers.macromolecules import conformers_of, require_places
+from explorer.spaces.points.readers.macromolecules import conformers_of, require_places, without_element
 from explorer.spaces.points.sample import doubtful_units, near_bonds, points_sample
 
 MOST_BYTES = 200 * MOST_ATOMS
@@ -42,6 +42,8 @@ def _atoms(path: Path, form: str) -> Any:
         word = str(error).strip("'\"")
         if isinstance(error, KeyError) and re.fullmatch(r"[A-Za-z]{1,3}", word):
             raise Broken(f"{word!r} is no chemical element", "correct it") from None
+        if isinstance(error, KeyError) and form == PDB and (told := without_element(path)):
+            raise Broken(told, "correct them") from None
         raise Broken("it holds no whole structure", "save it again") from None
 
 

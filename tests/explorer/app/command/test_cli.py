@@ -486,7 +486,9 @@ def test_the_input_follows_from_the_first_convolution(run: Any, tmp_path: Path, 
 
 
 @pytest.mark.parametrize("words", [("grid", "shape=3x12x12"), ("grid shape=3x12x12",)])
-def test_what_it_takes_is_said_with_or_without_quotation_marks(run: Any, tmp_path: Path, words: tuple[str, ...]) -> None:
+def test_what_it_takes_is_said_with_or_without_quotation_marks(
+    run: Any, tmp_path: Path, words: tuple[str, ...]
+) -> None:
     path = tmp_path / "net.py"
     path.write_text(HEAD + "net = nn.Sequential(nn.Conv2d(3, 4, 3))\n")
     run("run", f"{path}:net", "--input", *words, "--trust", "--out", tmp_path / "o", "--no-pictures")

@@ -45,3 +45,14 @@ def test_an_mmcif_gives_the_atoms_of_its_first_model(tmp_path: Path) -> None:
 def test_what_is_wrong_with_an_mmcif_is_told(row: str, says: str, tmp_path: Path) -> None:
     with pytest.raises(ReadError, match=says):
         read_file(written(tmp_path, mmcif(row)))
+
+
+def test_an_atom_of_a_pdb_file_that_is_of_no_element_is_named_by_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "a.pdb"
+    rows = (
+        "ATOM      1  N   ALA A   1      11.104   6.134  -6.504  1.00  0.00           N",
+        "HETATM    2  Q1  LIG A   2       1.500   0.000   0.000  1.00  0.00          QQ",
+    )
+    path.write_text("\n".join(rows) + "\nEND\n", encoding="ascii")
+    with pytest.raises(ReadError, match=r"line 2: neither columns 77 to 78, 'QQ', .* 'Q1', tell a chemical element"):
+        read_file(path)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,6 +16,7 @@ from explorer.spaces.grid.drawing.tokens import Candidate, CanvasPart, CodebookP
 from explorer.square.frame import Frame
 from tests.widgets.parts.frames.sample_frames import make_frame
 from widgets.base.look import theme
+from widgets.figures.export import export_view
 from widgets.spaces.grid.views.canvas import CanvasView, percent
 from widgets.spaces.grid.views.codebook import CodebookView
 
@@ -95,7 +99,7 @@ def test_the_canvas_shows_the_next_code_and_the_words(qtbot: QtBot, dressed) -> 
     assert "square" in view.words.text() and "the next one" in view.line.text()
     click(qtbot, view.picture, 1, 0.5, 0.1)  # row 0, column 1: code 2
     assert [t.title for t in view.codes.tiles if t.marked is not None] == ["2"]
-    assert [t.note for t in view.candidates.tiles] == ["score -1.00", "score -2.50"]
+    assert [t.note for t in view.candidates.tiles] == ["score −1.00", "score −2.50"]
 
 
 def test_the_buttons_ask_for_another_number_of_codes(qtbot: QtBot) -> None:
@@ -126,3 +130,16 @@ def test_shares_beside_each_other_have_room() -> None:
         "25.0 %",
         "0.0 %",
     ]
+
+
+@pytest.mark.skipif(shutil.which("pdftoppm") is None, reason="pdftoppm is not installed")
+@pytest.mark.parametrize(("made", "part"), [(CodebookView, book), (CanvasView, canvas)])
+def test_a_pdf_of_tiles_is_well_formed(qtbot: QtBot, tmp_path: Path, made: type, part) -> None:
+    view = made()
+    qtbot.addWidget(view)
+    view.resize(640, 480)
+    view.show()
+    view.set_frame(with_part(part()))
+    export_view(view, tmp_path / "f.pdf")
+    read = subprocess.run(["pdftoppm", "-r", "20", tmp_path / "f.pdf", tmp_path / "f"], capture_output=True, text=True)
+    assert read.returncode == 0 and read.stderr == ""

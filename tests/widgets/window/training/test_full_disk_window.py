@@ -54,3 +54,4 @@ def test_a_full_disk_is_said_until_somebody_acts_and_the_training_goes_on(
     qtbot.waitUntil(lambda: not run.process.running, timeout=LONGEST_MS)
     qtbot.waitUntil(lambda: page.status.text().startswith("Trained"), timeout=LONGEST_MS)
     assert out.exists()
+    assert "goes on" not in page.status.text(), "it is over"

@@ -403,3 +403,31 @@ def test_the_page_offers_its_curves_for_export(qtbot: QtBot, page: TrainPage, to
     assert files.figure_page is not None and files.figure_page.view is page.losses
     files.figure_page.close()
     page.runs.clear()
+
+
+@pytest.mark.slow
+def test_a_session_saved_while_it_learns_opens_when_the_training_has_gone(
+    qtbot: QtBot, page: TrainPage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = begun(qtbot, page)
+    standing(qtbot, page, run)
+    window = window_of(page)
+    settle(qtbot, window)
+    assert window.controller.frame is not None
+    answer = window.controller.frame.squares[0].output.tolist()
+    asked: list[str] = []
+
+    def name(title: str, suggested: str, filters: str) -> str:
+        asked.append(suggested)
+        return str(tmp_path / "mine.json")
+
+    monkeypatch.setattr(window.files, "ask_save", name)
+    window.files.save()
+    assert asked == ["fine-training.json"]
+    assert any("mine.safetensors" in text for text in _said(window))
+    page.close()  # and with it the file that the window showed
+    settle(qtbot, window)
+    window.files.open(str(tmp_path / "mine.json"))
+    settle(qtbot, window)
+    assert window.controller.state.model == f"fine@{tmp_path / 'mine.safetensors'}"
+    assert window.controller.frame.squares[0].output.tolist() == answer

@@ -115,6 +115,7 @@ class TileItem(QGraphicsRectItem):
         faint = colour("muted")
         faint.setAlphaF(0.35)
         self.lines.setPath(lines)
+        self.lines.setVisible(not lines.isEmpty())  # in a PDF an empty path is an error of syntax
         self.lines.setPen(QPen(faint, 1))
         self.marked.setVisible(bool(rows and columns) and tile.marked is not None)
         if tile.marked is not None:

@@ -115,7 +115,7 @@ class CanvasView(FrameView[tuple[Square, CanvasPart]]):
         self.candidates.setVisible(bool(part.candidates))
         self.candidates.show_tiles(
             [
-                Tile(f"{k + 1}.", c.picture, None, 0.0, (0, 0), note=f"score {c.score:.2f}")
+                Tile(f"{k + 1}.", c.picture, None, 0.0, (0, 0), note=f"score {c.score:.2f}".replace("-", "−"))
                 for k, c in enumerate(part.candidates)
             ]
         )

@@ -1,0 +1,47 @@
+"""Make a session outlast the window: weights of a network that learns go with its training unless they are copied."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from explorer.declare.states.model_name import in_training, split_name
+from explorer.state.runs import compared_state, models_of, run_text
+from explorer.state.state import State
+from explorer.work.files.replacing import write_whole
+
+
+def learning(state: State) -> tuple[str, ...]:
+    """Return the names of the networks of a state whose weights go with their training."""
+    return tuple(name for name in models_of(state) if in_training(name))
+
+
+def with_copies(state: State, session: Path) -> tuple[State, Sequence[Path]]:
+    """Return the state with weights that last, copied beside a session from what learns, and the copies.
+
+    Raises:
+        OSError: a training has ended in the meantime and its weights are gone, or they cannot be written; nothing is.
+    """
+    renamed, copies = dict[str, str](), list[Path]()
+    try:
+        for name in learning(state):
+            weights = split_name(name)[1]
+            copy, k = session.with_suffix(".safetensors"), 2
+            while copy.exists():
+                copy, k = session.with_name(f"{session.stem}-{k}.safetensors"), k + 1
+            write_whole(copy, Path(weights).read_bytes())
+            copies.append(copy)
+            renamed[name] = f"{name.removesuffix(weights)}{copy.absolute()}"
+    except OSError:
+        for copy in copies:
+            copy.unlink(missing_ok=True)
+        raise
+    if not renamed:
+        return state, ()
+    other, against = compared_state(state), state.against
+    if other is not None and against and other.model in renamed:
+        against = run_text(renamed[other.model], other.sample, other.params)
+    compare = ",".join(renamed.get(name, name) for name in state.compared)
+    kept = replace(state, model=renamed.get(state.model, state.model), compare=compare, against=against)
+    return kept, copies
