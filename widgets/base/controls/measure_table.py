@@ -72,7 +72,7 @@ class MeasureTable(QFrame):
             measure = square.measures.get(square.layer.name) if square is not None else None
             head.setVisible(k == 0 or square is not None)
             verdict, role = _verdict(square, measure)
-            head.setText(verdict.replace(" ", "\n") if len(squares) > 1 else verdict)  # two have no room side by side
+            head.setText(_in_two_lines(verdict) if len(squares) > 1 else verdict)  # two have no room side by side
             head.setProperty("role", role)
             if square is not None:
                 head.setToolTip(f"{square.title}, {square.layer.name}")
@@ -148,6 +148,15 @@ def _verdict(square: Square | None, measure: Measure | None) -> tuple[str, str]:
     if square.layer.name in square.guilty:
         return "guilty", "bad"
     return (word := badge(measure)), {"holds": "good", "broken": "bad", "broken earlier": "text"}.get(word, "muted")
+
+
+def _in_two_lines(words: str) -> str:
+    """Break words at the blank nearest to their middle: of three lines the table would be half as high again."""
+    blanks = [k for k, letter in enumerate(words) if letter == " "]
+    if not blanks:
+        return words
+    at = min(blanks, key=lambda k: abs(2 * k + 1 - len(words)))
+    return f"{words[:at]}\n{words[at + 1 :]}"
 
 
 def _text(measure: Measure | None, key: str) -> str:

@@ -52,6 +52,14 @@ def model_for(sample: str, model: str, catalogue: Catalogue | None) -> str:
     return model if same_space(known.get(model, ""), known.get(fit[-1], "")) else fit[-1]
 
 
+def other_part(sample: str, by: int, count: int) -> str:
+    """Return the sample that comes `by` after one of several in the same data, round and round."""
+    base, part = split_part(sample)
+    number, colon, rest = part.partition(":")
+    here = int(number) if number.isdigit() else 1
+    return f"{base}#{(here - 1 + by) % count + 1}{colon}{rest}"
+
+
 class Opening(Protocol):
     """The part of the controller that opening data needs."""
 
