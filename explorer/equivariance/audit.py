@@ -164,9 +164,10 @@ class Audit:
                 local = local if here is where or alone is None else measure.apart(expected, alone, here, f)
             (figures.cumulative if exact else figures.soft_cumulative).append(d.relative)
             if local is not None and alone is not None:
-                (figures.local if exact else figures.soft_local).append(local)
+                clean = exact and measure.fed_exactly(element, layer, case.fed.get(layer.called, ()))
+                (figures.local if clean else figures.soft_local).append(local)
                 # the first of those that are equally bad but for rounding
-                if exact and (figures.worst is None or float(local.max()) > (1 + TIED) * figures.worst[0]):
+                if clean and (figures.worst is None or float(local.max()) > (1 + TIED) * figures.worst[0]):
                     figures.worst = (float(local.max()), measure.masked(alone - expected, here, f))
                     self.worst_on[layer.name] = (case, element)
             other = chance(layer, exact and bool((d.relative <= self.rounding[layer.name]).all()))

@@ -79,7 +79,8 @@ def measured(
     where = measure.mask(plain, value, f, layer.sees)
     exact = measure.judged(plain, p.inputs, layer, value, where)
     fed = p.fed.get(layer.called, ())
-    alone = measure.local_answer(p.model, p.trace, layer, element, fed, value) if local else None
+    vague = exact and layer.alone and not measure.fed_exactly(plain, layer, fed)
+    alone = measure.local_answer(p.model, p.trace, layer, element, fed, value) if local and not vague else None
     expected, answer = settled(least, expected), settled(least, answer)
     alone = None if alone is None else settled(least, alone)
     d = measure.distance(expected, answer, where, f)
@@ -103,6 +104,8 @@ def measured(
         verdict = "no law"
     elif element.identity and (plain.identity or torch.equal(expected, value)):
         verdict = "unmoved"
+    elif vague and relative > tolerance:
+        verdict = "no law"  # of the layer alone: what it is given is resampled, and has none
     elif here is None:
         verdict = "broken" if relative > tolerance else "holds"
     else:
