@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,7 @@ from explorer.app.command import cli
 from explorer.app.command.doors import BadInput, Doors
 from explorer.state.state import State
 from explorer.work.files.places import INSTALLED, PREFIX
+from explorer.work.processes.ending import age
 
 if TYPE_CHECKING:
     from explorer.app.answering.engine import LocalEngine
@@ -167,7 +169,8 @@ def benchmarks() -> Mapping[str, Callable[[], list[dict[str, Any]]]]:
 
 
 def main(argv: list[str] | None = None) -> int:
-    doors = Doors(cards, window, pictures, gallery, views, benchmarks, f"{PREFIX}main")
+    began = time.monotonic() - age(os.getpid()) if argv is None else None  # a timeout counts from there
+    doors = Doors(cards, window, pictures, gallery, views, benchmarks, f"{PREFIX}main", began)
     return cli.main(sys.argv[1:] if argv is None else argv, doors)
 
 

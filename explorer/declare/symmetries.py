@@ -47,6 +47,8 @@ class Symmetry:
         trials: groups of it that are tried where somebody asks which laws a network keeps, each with its elements in
             words; () stands for (name, title).
         nearby: groups that are tried where this one is broken; what holds under one of them is said.
+        within: smaller groups, the largest first, of which one takes its place where nobody has asked for a group and
+            a network declares types of which this one is more than they know.
     """
 
     name: str
@@ -59,6 +61,7 @@ class Symmetry:
     mixes: bool = False
     trials: tuple[tuple[str, str], ...] = ()
     nearby: tuple[str, ...] = ()
+    within: tuple[str, ...] = ()
 
 
 @scanned

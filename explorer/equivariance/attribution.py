@@ -19,7 +19,7 @@ from torch.utils.checkpoint import CheckpointError
 from explorer.declare.inputs import Given, Inputs
 from explorer.network.changing.differentiating import Plainly
 from explorer.network.tracing.capture import capture, differentiable, gradients_to_inputs
-from explorer.network.tracing.layers import Trace
+from explorer.network.tracing.layers import LayerError, Trace
 
 PROBES = 8  # where the size alone is asked for
 MORE = 64  # where it is asked for exactly, and cannot be had
@@ -83,8 +83,13 @@ def _effects(
     # the inputs need a gradient so that every layer after any of them is in the graph
     with gradients_to_inputs(model):
         fed = gx.map(_followed) if isinstance(gx, Inputs) else differentiable(gx)
-        with form:
-            outputs, _ = capture(model, fed, names, clone=trace.clones)
+        try:
+            with form:
+                outputs, _ = capture(model, fed, names, clone=trace.clones)
+        except LayerError as error:
+            if isinstance(error.__cause__, CheckpointError):
+                raise error.__cause__ from None
+            return {}  # it ran before: what leaves torch, or writes to its input, cannot run with gradients
         out = outputs[trace.output]
         inside = {n: outputs[n] for n in names if n in local_errors and outputs[n].requires_grad}
         if not inside or not out.requires_grad:

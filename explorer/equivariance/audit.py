@@ -164,9 +164,10 @@ class Audit:
                 local = local if here is where or alone is None else measure.apart(expected, alone, here, f)
             (figures.cumulative if exact else figures.soft_cumulative).append(d.relative)
             if local is not None and alone is not None:
-                (figures.local if exact else figures.soft_local).append(local)
+                clean = exact and measure.fed_exactly(element, layer, case.fed.get(layer.called, ()))
+                (figures.local if clean else figures.soft_local).append(local)
                 # the first of those that are equally bad but for rounding
-                if exact and (figures.worst is None or float(local.max()) > (1 + TIED) * figures.worst[0]):
+                if clean and (figures.worst is None or float(local.max()) > (1 + TIED) * figures.worst[0]):
                     figures.worst = (float(local.max()), measure.masked(alone - expected, here, f))
                     self.worst_on[layer.name] = (case, element)
             other = chance(layer, exact and bool((d.relative <= self.rounding[layer.name]).all()))
@@ -388,7 +389,8 @@ class Audit:
             )
             for g, gx in (self.acted[label] for label in (worst[:MENDED] if steady else ()))
         ]
-        return Sufficing(self.model, self.trace, rows, squares, self.seed, ends, self.rounding)
+        tolerances = {row.name: row.tolerance for row in rows}
+        return Sufficing(self.model, self.trace, rows, squares, self.seed, ends, self.rounding, tolerances)
 
     def _calls(self, guilty: Sequence[str], notes: list[str]) -> list[str]:
         """Return the layers that returned the guilty tensors; say which tensors, unless they are the first."""

@@ -27,6 +27,7 @@ class BothWays:
         expected: rho'(g) F(x) at the layer; None where its field has no such action.
         difference: expected - answer.
         no_action: why there is no `expected`.
+        back: rho'(g)^-1 F(rho(g) x) where State.untransform is on and the element can be taken back.
     """
 
     p: Prepared
@@ -38,6 +39,7 @@ class BothWays:
     expected: Tensor | None = None
     difference: Tensor | None = None
     no_action: str = ""
+    back: Tensor | None = None
 
     @property
     def value(self) -> Tensor:

@@ -79,7 +79,8 @@ def measured(
     where = measure.mask(plain, value, f, layer.sees)
     exact = measure.judged(plain, p.inputs, layer, value, where)
     fed = p.fed.get(layer.called, ())
-    alone = measure.local_answer(p.model, p.trace, layer, element, fed, value) if local else None
+    vague = exact and layer.alone and not measure.fed_exactly(plain, layer, fed)
+    alone = measure.local_answer(p.model, p.trace, layer, element, fed, value) if local and not vague else None
     expected, answer = settled(least, expected), settled(least, answer)
     alone = None if alone is None else settled(least, alone)
     d = measure.distance(expected, answer, where, f)
@@ -103,6 +104,8 @@ def measured(
         verdict = "no law"
     elif element.identity and (plain.identity or torch.equal(expected, value)):
         verdict = "unmoved"
+    elif vague and relative > tolerance:
+        verdict = "no law"  # of the layer alone: what it is given is resampled, and has none
     elif here is None:
         verdict = "broken" if relative > tolerance else "holds"
     else:
@@ -254,14 +257,18 @@ def _answered(
         return replace(one, no_action=str(error))
     if expected.shape != one.answer.shape:
         return replace(one, no_action="the transformed input gives another output size")
-    return replace(one, expected=expected, difference=expected - one.answer)
+    back = None
+    if state.untransform:
+        with suppress(NoAction):  # what was left out does not come back
+            back = element.element.inverse().act(one.answer, layer.field)
+    return replace(one, expected=expected, difference=expected - one.answer, back=back)
 
 
 def _picture(one: BothWays, measures: Mapping[str, Measure]) -> Square:
     p, state, element, layer, f = one.p, one.state, one.element, one.layer, one.layer.field
     fixed = _fixed(p, layer)
     f_gx, _ = drawn(one.answer, f)
-    rho_fx = difference_a = map_a = back_a = known_a = None
+    rho_fx = difference_a = map_a = known_a = None
     if one.expected is not None and one.difference is not None and f is not None:
         rho_fx, _ = drawn(one.expected, f)
         difference_a, _ = drawn(one.difference, f)
@@ -270,9 +277,6 @@ def _picture(one: BothWays, measures: Mapping[str, Measure]) -> Square:
             map_a = frozen(grid[0].square().mean(0).sqrt())
             known = measure.mask(element, one.value, f, layer.sees).places
             known_a = None if known is None else frozen(known)
-        if state.untransform:
-            with suppress(NoAction):  # what was left out does not come back
-                back_a, _ = drawn(element.inverse().act(one.answer, f), f)
     shown = [a for a in (fixed.fx, f_gx, rho_fx) if a is not None and a.size]
     if layer.name == p.trouble.layer:
         shown = [a[np.isfinite(a)] for a in shown if np.isfinite(a).any()]
@@ -288,8 +292,9 @@ def _picture(one: BothWays, measures: Mapping[str, Measure]) -> Square:
         rho_fx=rho_fx, difference=difference_a, error_map=map_a, no_action=one.no_action, scale=scale,
         group=f.rep.group.name if f and isinstance(f.rep, Regular) else "",
         output=scores_of(p.output, *last), output_g=scores, labels=p.labels, probabilities=bool(p.labels),
-        back=back_a, known=known_a, filters=fixed.filters, filter_labels=fixed.labels, filter_columns=fixed.columns,
-        matrices=fixed.matrices, shown=fixed.total, interventions=p.interventions, source=_source(p, layer.owner),
+        back=None if one.back is None else drawn(one.back, f)[0], known=known_a, filters=fixed.filters,
+        filter_labels=fixed.labels, filter_columns=fixed.columns, matrices=fixed.matrices, shown=fixed.total,
+        interventions=p.interventions, source=_source(p, layer.owner),
         part=space.part(one), latent=latent_now(one), kind=space.kinds[0].name, message=p.trouble.sentence,
         places=p.inputs.numbered,
     )  # fmt: skip

@@ -21,6 +21,7 @@ from explorer.state.state import State
 
 Array = NDArray[np.floating]
 Part = TypeVar("Part")
+BACK = "ρ′(g)⁻¹F(ρ(g)x)"  # the title of what State.untransform shows beside F(x)
 
 
 @scanned

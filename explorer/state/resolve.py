@@ -157,16 +157,6 @@ def _step(step: Step, domain: str) -> Step | None:
     )
 
 
-def orbit_for(state: State, steps: tuple[Step, ...]) -> str:
-    """Name the transform that the orbit runs over with other steps.
-
-    It is one that was just put in where that of `state` is not in use: the curve is then that of what moves.
-    """
-    before, names = {step.name for step in state.steps}, [step.name for step in steps]
-    fresh = [name for name in names if name not in before and transforms()[name].orbit is not None]
-    return fresh[-1] if fresh and state.orbit not in names else state.orbit
-
-
 def _orbit(name: str, domain: str) -> str:
     """Return a transform that has a curve in this domain, `name` if it is one."""
     fit = [t.name for t in transforms().values() if t.orbit is not None and (not domain or domain in t.domains)]

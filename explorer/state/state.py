@@ -126,7 +126,9 @@ class State:
         ):
             if text:
                 words += [flag, text]
-        told = ("device", "dtype", "seed", "orbit", "node", "truncate", "saliency")
+        told = ("device", "dtype", "seed", "node", "truncate", "saliency")
+        if self.orbit != orbit_for(State(), self.steps):  # which it is where nothing is said of it
+            words += ["--orbit", self.orbit]
         for f in fields(self):
             if f.name in told and getattr(self, f.name) != f.default:
                 words += [f"--{f.name}", str(getattr(self, f.name))]
@@ -137,6 +139,16 @@ class State:
         if any(code_of(name) for name in (self.model, *self.compared)):
             words.append("--trust")  # whoever copies it has said yes to that file
         return shlex.join(words)
+
+
+def orbit_for(state: State, steps: tuple[Step, ...]) -> str:
+    """Name the transform that the orbit runs over with other steps.
+
+    It is one that was just put in where that of `state` is not in use: the curve is then that of what moves.
+    """
+    before, names = {step.name for step in state.steps}, [step.name for step in steps]
+    fresh = [name for name in names if name not in before and transforms()[name].orbit is not None]
+    return fresh[-1] if fresh and state.orbit not in names else state.orbit
 
 
 class History:

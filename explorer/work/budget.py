@@ -267,5 +267,8 @@ class Table(MutableMapping[K, V], Generic[K, V]):
         """Return the bytes of an entry, asked once after each use."""
         entry = self._kept[key]
         if entry.size < 0:
-            entry.size = self._size(entry.value)
+            try:
+                entry.size = self._size(entry.value)
+            except Exception:  # a network of somebody else's, asked for its tensors; it is not kept for later
+                entry.size = self._shared.most + 1
         return entry.size

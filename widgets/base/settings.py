@@ -60,14 +60,15 @@ class Watch(QObject):
 
     found = Signal(str)  # once, what is wrong
 
-    def __init__(self, settings: QSettings, parent: QObject, busy: Callable[[], bool]) -> None:
+    def __init__(self, settings: QSettings, parent: QObject, busy: Callable[[], bool], also: str = "") -> None:
         """Watch.
 
         Args:
             busy: whether an answer is awaited, which takes back what is said before it.
+            also: what else was wrong from the start.
         """
         super().__init__(parent)
-        self._settings, self._busy = settings, busy
+        self._settings, self._busy, self._also = settings, busy, also
         self.told = ""
         self._timer = QTimer(self, interval=LOOK_MS)
         self._timer.timeout.connect(lambda: None if self._busy() else self.look())
@@ -75,7 +76,7 @@ class Watch(QObject):
 
     def look(self) -> str:
         """Return what has gone wrong since the last look, "" where nothing has, and say so."""
-        if self.told or not (found := trouble(self._settings)):
+        if self.told or not (found := " ".join(filter(None, (trouble(self._settings), self._also)))):
             return ""
         self.told = found
         self._timer.stop()

@@ -28,6 +28,7 @@ from widgets.charts.plot import Plot
 
 SNAP = 5.0  # pixels within which a dragged line falls on an exact element
 GRIP = 7.0  # pixels within which a press takes the line
+FORMER = "the curve before: this element's is computed while nothing else is asked for"
 _COLUMNS = 720  # of the heat map's picture
 
 
@@ -40,6 +41,7 @@ class Trace:
     output: str
     role: str
     instead: str = ""  # the selected layer, where it has no curve and another one is drawn
+    former: bool = False  # whether it is that of another chain of elements, until the one asked for comes
 
     def errors(self, layer: str) -> NDArray[Any]:
         return np.asarray(self.curve.errors.get(layer, np.full(len(self.curve.values), np.nan)), dtype=float)
@@ -80,7 +82,7 @@ class ElementChart(Plot):
 
     def drawn(self) -> object:
         """Return what everything but the current element depends on."""
-        traces = tuple((t.curve, t.layer, t.output, t.role) for t in self.traces)
+        traces = tuple((t.curve, t.layer, t.output, t.role, t.former) for t in self.traces)
         return traces, self.course, self.scale, self.box.whole, theme.current().name
 
     def place_line(self) -> None:
@@ -295,8 +297,11 @@ class CurveChart(ElementChart):
             index = self.nearest(trace, QPointF(self.course.place(self.value), 0))
             error = float(trace.errors(trace.layer)[index]) if index is not None else math.nan
             about = "about " if index is not None and trace.curve.about(index) else ""
-            shown = "" if math.isnan(error) else f"  {about}{figure(error)}"
+            shown = "" if math.isnan(error) or trace.former else f"  {about}{figure(error)}"
             parts.append((f"{trace.curve.model}: {trace.layer or 'no layer'}{shown}", getattr(t, trace.role), False))
+            if trace.former:
+                parts.append((FORMER, t.muted, False))
+                continue
             if trace.instead:
                 parts.append((f"{trace.instead} has no curve of its own", t.muted, False))
             if trace.curve.done < len(trace.curve.values):
@@ -315,6 +320,7 @@ class CurveChart(ElementChart):
             error, output = float(trace.errors(trace.layer)[i]), float(trace.errors(trace.output)[i])
             kind = "exact" if trace.curve.exact[i] else "resampled"
             lines.append(f"{trace.curve.model} at {self.course.text(float(trace.curve.values[i]))} ({kind})")
+            lines += [FORMER] if trace.former else []
             about = trace.curve.about(i)
             lines.append(f"{trace.layer} {_computed(error, about)}")
             if trace.output != trace.layer:
@@ -392,7 +398,8 @@ class HeatChart(ElementChart):
         if self.traces:
             trace, t = self.traces[0], theme.current()
             text = f"{trace.curve.model}: every layer, {self.element_text()}"
-            self.header.write([(text, getattr(t, trace.role), False)])
+            former = [(FORMER, t.muted, False)] if trace.former else []
+            self.header.write([(text, getattr(t, trace.role), False), *former])
 
     def row_at(self, at: QPointF) -> str | None:
         index = math.floor(at.y() + 0.5)

@@ -298,7 +298,7 @@ def top_rows(before: NDArray[Any], after: NDArray[Any], most: int = MOST, ranked
 
 
 def _brief(value: float) -> str:
-    return "NaN" if math.isnan(value) else f"{value:.3f}" if abs(value) < 10 else figure(value)
+    return "NaN" if math.isnan(value) else f"{value:.3f}".replace("-", "−") if abs(value) < 10 else figure(value)
 
 
 def _roomy(low: float, high: float) -> tuple[float, float]:

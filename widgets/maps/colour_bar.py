@@ -10,6 +10,7 @@ from widgets.base.text.words import figure
 from widgets.charts.items.heat import Bar
 from widgets.maps.diagram import font
 
+NOTHING = 1e-6  # of the largest value: what no colour shows is written as 0
 TABLES = {"signed": signed_map, "grey": grey_map, "error": error_map}
 
 
@@ -43,4 +44,6 @@ class ColourBar(Bar):
         many = self.size().height() >= 6.5 * QFontMetricsF(font(10)).height()
         shares = (0.0, 0.25, 0.5, 0.75, 1.0) if many else (0.0, 0.5, 1.0)
         self.setLevels((0.0, 1.0))
-        self.set_ticks([(share, figure(self.low + share * (self.high - self.low))) for share in shares])
+        values = [self.low + share * (self.high - self.low) for share in shares]
+        least = NOTHING * max(abs(self.low), abs(self.high))
+        self.set_ticks([(share, figure(v if abs(v) > least else 0.0)) for share, v in zip(shares, values, strict=True)])

@@ -6,6 +6,7 @@ Labels read the theme when they paint; arrows and read-outs take its colours in 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from PySide6.QtCore import QPointF, QRectF, Qt, Signal
@@ -64,6 +65,7 @@ class Label(QGraphicsObject):
         super().__init__()
         self.text = ""
         self.brief: tuple[str, ...] = ()  # shorter texts for less and less room, rather than one that is cut
+        self.level = 0  # how many of them are passed over, since another label that says the same has no room for them
         self.size, self.role, self.align = size, role, align
         self.bold = False
         self.wrap = False
@@ -90,6 +92,22 @@ class Label(QGraphicsObject):
         if (text, brief) != (self.text, self.brief):
             self.text, self.brief = text, brief
             self.setToolTip(self._told())
+            self.update()
+
+    def _texts(self) -> list[str]:
+        return [say(text) for text in (self.text, *self.brief)]
+
+    def needed(self) -> int:
+        """Return which of its texts has room: 0 the whole one, then shorter and shorter ones; of none the last."""
+        texts, width = self._texts(), self._box.width() - (DOT if self.dot else 0.0)
+        metrics = QFontMetricsF(font(self.size, self.bold, self.fixed))
+        fits = (k for k, text in enumerate(texts) if k >= self.level and metrics.horizontalAdvance(text) <= width)
+        return next(fits, len(texts) - 1)
+
+    def pass_over(self, level: int) -> None:
+        """Show none of the first `level` texts."""
+        if level != self.level:
+            self.level = level
             self.update()
 
     def make_clickable(self) -> None:
@@ -125,7 +143,7 @@ class Label(QGraphicsObject):
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRect(box.adjusted(0.5, 0.5, -0.5, -0.5))
             box.adjust(6, 5, -6, -5)
-        key = (say(self.text), self.brief, self.size, self.bold, self.wrap, self.dot, box.getRect())
+        key = (say(self.text), self.brief, self.level, self.size, self.bold, self.wrap, self.dot, box.getRect())
         if self._typeset is None or key != self._typeset[0]:
             self._typeset = (key, *self._set(box))
         _, used, lines, spacing = self._typeset
@@ -158,12 +176,13 @@ class Label(QGraphicsObject):
             size -= 1
             metrics = QFontMetricsF(font(size, self.bold, self.fixed))
         width = box.width() - (DOT if self.dot else 0.0)
+        if not self.wrap:
+            text = self._texts()[self.needed()]
         while not self.wrap and size > 9 and len(text) <= TERSE and metrics.horizontalAdvance(text) > width:
             size -= 1  # a name is written small before it is cut
             metrics = QFontMetricsF(font(size, self.bold, self.fixed))
         if not self.wrap:
-            fits = (t for t in (text, *map(say, self.brief)) if metrics.horizontalAdvance(t) <= width)
-            lines = [metrics.elidedText(next(fits, text), elided, width)]
+            lines = [metrics.elidedText(text, elided, width)]
         else:
             # whole lines only: half a line of letters at the edge of the box is worse than an ellipsis
             lines = _wrapped(text, metrics, width)
@@ -186,6 +205,15 @@ def _wrapped(text: str, metrics: QFontMetricsF, width: float) -> list[str]:
         else:
             lines[-1] = longer
     return [metrics.elidedText(line, Qt.TextElideMode.ElideRight, width) for line in lines]
+
+
+def agree(labels: Sequence[Label]) -> None:
+    """Let labels that stand for the same thing of several models be equally short: names beside names."""
+    for label in labels:
+        label.pass_over(0)
+    most = max((label.needed() for label in labels), default=0)
+    for label in labels:
+        label.pass_over(most)
 
 
 class Arrow(QGraphicsPathItem):
@@ -236,12 +264,12 @@ class ReadOut(pg.ItemGroup):
         self.verdict = ""
         self.stale = ""  # why the numbers are not those of what is asked for
         self._box = QRectF()
-        self._head, self._number = Label(11), Label(26)
+        self.head, self._number = Label(11), Label(26)
         self._floor, self._local, self._badge = Label(11, "muted"), Label(11, "muted"), Tag(BADGE / 2)
         self._number.bold = True
-        for item in (self._head, self._number, self._floor, self._local, self._badge):
+        for item in (self.head, self._number, self._floor, self._local, self._badge):
             item.setParentItem(self)
-        for label in (self._head, self._number, self._floor, self._local):
+        for label in (self.head, self._number, self._floor, self._local):
             label.fixed = True
 
     def place(self, box: QRectF) -> None:
@@ -273,7 +301,7 @@ class ReadOut(pg.ItemGroup):
         """Place all parts, in the colours of the theme, or none where verdicts are not shown."""
         shown, compact, fresh = bool(self.verdict) and badges(), bool(self.title), not self.stale
         y, role = self._box.top(), "muted" if self.stale else ROLES.get(self.verdict, "text")
-        for item in (self._head, self._number, self._badge):
+        for item in (self.head, self._number, self._badge):
             item.setVisible(shown)
         for item in (self._floor, self._local):
             item.setVisible(shown and fresh)
@@ -284,12 +312,12 @@ class ReadOut(pg.ItemGroup):
             metrics = QFontMetricsF(font(size, label.bold, fixed=True))
             label.size, label.role = size, role
             label.place(QRectF(self._box.left(), y, self._box.width(), metrics.height()))
-            label.set_text(text, *((self.brief,) if label is self._head and self.brief else ()))
+            label.set_text(text, *((self.brief,) if label is self.head and self.brief else ()))
             y += metrics.height()
             return self._box.left() + min(self._box.width(), metrics.horizontalAdvance(say(text)))
 
-        self._head.bold, self._head.dot = compact, self.role
-        line(self._head, self.title or "relative error", 11, "text" if compact else "muted")
+        self.head.bold, self.head.dot = compact, self.role
+        line(self.head, self.title or "relative error", 11, "text" if compact else "muted")
         # three more lines and the badge go below it
         room = self._box.height() - 3 * QFontMetricsF(font(11, fixed=True)).height() - BADGE - 6
         size = 17.0 if compact else min(max(26.0, self._box.height() / 9), 44.0, max(17.0, room / 1.3))
@@ -312,5 +340,5 @@ class ReadOut(pg.ItemGroup):
         line(self._floor, f"floor {figure(self.floor)}", 11, "muted")
         self._local.setVisible(shown and fresh and not compact and y + 16 <= self._box.bottom())
         line(self._local, f"local {figure(self.local)}", 11, "muted")
-        for label in (self._head, self._number, self._floor, self._local):
+        for label in (self.head, self._number, self._floor, self._local):
             label.update()

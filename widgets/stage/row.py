@@ -10,7 +10,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtWidgets import QGraphicsScene
 
 from explorer.declare.groups import group
-from explorer.square.frame import Square
+from explorer.square.frame import BACK, Square
 from widgets.base.camera import Camera
 from widgets.base.text.words import badge, figure, named_in_brief
 from widgets.base.veil import DIMMED
@@ -24,12 +24,14 @@ from widgets.stage.layout import Boxes, RowBoxes, below
 
 CENTRE = Qt.AlignmentFlag.AlignHCenter
 NAMES = {
-    "back": "ρ′(g)⁻¹F(ρ(g)x)",
+    "back": BACK,
     "fx": "F(x)",
     "rho_fx": "ρ′(g)F(x)",
     "f_gx": "F(ρ(g)x)",
     "difference": "difference",
 }
+READ = 136.0  # pixels of height of the figures beside the ring, at most
+BRIEF = {"difference": ("diff.",)}
 SOURCES = ("fx", "back")  # panels whose places are those of F(x); the others' are moved by g
 
 
@@ -125,7 +127,9 @@ class StageRow:
             self.down_left.place(QPointF(x, start_x), QPointF(x, end_x))
             self.down_right.place(QPointF(g, start_g), QPointF(g, end_x))
             self.down_labels[0].place(QRectF(x + 8, end_x - 28, row.rho_fx.center().x() - x - 8, 17))
-            self.down_labels[1].place(QRectF(g + 8, end_x - 21, row.bar.right() - g - 8, 17))
+            top, read = end_x - 21, boxes.readouts[0]
+            right = read.left() - 6 if read.top() + READ > top else row.bar.right()  # in little height they are beside
+            self.down_labels[1].place(QRectF(g + 8, top, right - g - 8, 17))
             return
         # the second model's arrows leave from the same pictures and pass by the first model's row
         for arrow, panel, start, above, target in (
@@ -183,7 +187,7 @@ class StageRow:
         for sign in (self.minus, self.equals):
             sign.setVisible(acts and models == 1)
         for name, caption in self.captions.items():
-            caption.set_text(NAMES[name])
+            caption.set_text(NAMES[name], *BRIEF.get(name, ()))
         if self.pooled and square.error_map is not None:
             peak = figure(float(np.nanmax(square.error_map, initial=0.0)))
             self.captions["difference"].set_text(f"|difference| ≤ {peak}")
@@ -192,7 +196,7 @@ class StageRow:
         layer = square.layer.name
         self.heading.set_text(f"{layer}  ·  {square.title}", f"{layer} · {short}", layer)
         for label in self.down_labels:
-            label.set_text(f"F to {square.layer.name}" if models == 1 else "F")
+            label.set_text(*((f"F to {square.layer.name}", "F") if models == 1 else ("F",)))
         measure = square.measures.get(square.layer.name)
         named = (square.title, self.role) if models > 1 else ("", "")
         self.readout.show_measure(measure, badge(measure), *named, brief=short if models > 1 else "")

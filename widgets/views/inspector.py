@@ -130,7 +130,7 @@ class Section(QWidget):
         self.clear.setText("×" if used else "+")
         name = self._title.lower()
         self.clear.setToolTip(f"Take {name} out of the chain" if used else f"Put {name} into the chain")
-        texts = [_with_unit(c.param, v) for c, v in shown]
+        texts = [with_unit(c.param, v) for c, v in shown]
         while len(texts) > 1 and shown[len(texts) - 1][1] == shown[len(texts) - 1][0].param.default:
             texts.pop()
         hidden = [(p, v) for p, v in zip(self._params, values) if p.name not in self.controls]
@@ -406,11 +406,13 @@ def _rank(transform: Transform) -> int:
     return len(GESTURES) + (not _shuffles(transform))
 
 
-def _with_unit(param: Param, value: float) -> str:
+def with_unit(param: Param, value: float) -> str:
+    """Return the value of a parameter as it is read beside its title."""
     if param.name == "share":
         return f"{100 * value:.4g} %"
     unit = f" {param.unit}" if param.unit.isalpha() else param.unit
-    return f"{param.text(value)}{unit}".replace("-", "−")
+    text = param.text(value)
+    return f"{text}{unit}" if param.choices else f"{text}{unit}".replace("-", "−")  # a name keeps its hyphen
 
 
 VIEW = ViewSpec("inspector", "Transform", InspectorView, "right", 0, "The group element, its controls and its measure.")

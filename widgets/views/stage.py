@@ -16,7 +16,7 @@ from explorer.state.state import State
 from widgets.base.camera import Camera
 from widgets.base.veil import DIMMED
 from widgets.base.view import View, ViewSpec, Wish
-from widgets.maps.diagram import Arrow, Label
+from widgets.maps.diagram import Arrow, Label, agree
 from widgets.maps.linking import Place, Places, channel_text, element_text, precise
 from widgets.maps.map_grid import Canvas
 from widgets.maps.map_item import MapItem
@@ -170,8 +170,15 @@ class Stage(View):
         if squares:
             self._show_input(squares)
             self._missing = int(np.isnan(squares[0].f_gx).sum() + np.isnan(squares[0].fx).sum())
+        self._agree()
         self._write_header()
         self._mark()
+
+    def _agree(self) -> None:
+        """Name both models at both places in one way, however much room either has."""
+        rows = self.rows[: len(self.frame.squares)] if self.frame else ()
+        agree([row.heading for row in rows])
+        agree([row.readout.head for row in rows])
 
     def _take_hands(self, square: Square) -> None:
         """Let hands and links be those of the space that the square lives on."""
@@ -235,6 +242,7 @@ class Stage(View):
         self.hint.place(boxes.hint)
         for i, row in enumerate(self.rows[:models]):
             row.place(boxes.rows[i], boxes, i, models)
+        self._agree()
 
     @property
     def figure_height(self) -> float:

@@ -21,14 +21,21 @@ from explorer.declare.states.model_name import code_of, files_of
 from explorer.square.frame import Failure, Frame, LayerInfo, OrbitCurve
 from explorer.state.catalogue import Busy, Catalogue
 from explorer.state.random_element import random_steps
-from explorer.state.resolve import corrected, orbit_for, resolve, without_missing
+from explorer.state.resolve import corrected, resolve, without_missing
 from explorer.state.runs import models_of
 from explorer.state.session import Session, SessionError, is_session, load_session
-from explorer.state.state import History, State
+from explorer.state.state import History, State, orbit_for
 from explorer.work.files.places import no_file
 from explorer.work.files.stamps import stamp
 from widgets.base.view import Wish
-from widgets.window.automation.choosing import model_for, open_sample, sample_for, switched
+from widgets.window.automation.choosing import (
+    model_for,
+    open_otherwise,
+    open_sample,
+    other_part,
+    sample_for,
+    switched,
+)  # fmt: skip
 from widgets.window.automation.playing import Player
 from widgets.window.automation.watching import FileWatch
 
@@ -194,16 +201,16 @@ class Controller(QObject):
         steps = random_steps(self._rng, (int(height), int(width)), self.domain, exact, self.state)
         self.change({"steps": steps, "orbit": self.state.orbit})  # one curve to compare them on
 
+    @property
+    def pieces(self) -> int:
+        """Return how many there are in the data that are shown, 1 while that is not known."""
+        frame, base = self.frame, split_part(self.state.sample)[0]
+        return frame.sample_parts if frame is not None and split_part(frame.state.sample)[0] == base else 1
+
     def go_on(self, by: int) -> None:
         """Show the next one, or one before, of several sequences in the data; round and round."""
-        base, part = split_part(self.state.sample or (self.info.sample if self.info is not None else ""))
-        (number, colon, rest), frame = part.partition(":"), self.frame
-        count = frame.sample_parts if frame is not None and frame.state.sample == self.state.sample else 1
-        if count < 2:
-            self.told.emit("There is no other in these data: they hold one alone.")
-            return
-        here = int(number) if number.isdigit() else 1
-        self.change({"sample": f"{base}#{(here - 1 + by) % count + 1}{colon}{rest}"})
+        shown = self.state.sample or (self.info.sample if self.info is not None else "")
+        self.change({"sample": other_part(shown, by, self.pieces)} if self.pieces > 1 else {})
 
     def apply(self, name: str, values: tuple[float, ...] | None = None) -> None:
         """Let a transform act once more; twice the same mirror is nothing."""
@@ -239,7 +246,7 @@ class Controller(QObject):
         elif Path(path).suffix.lower() in self.catalogue.extensions:
             open_sample(self, path)
         else:
-            self._ask_engine_to_open(path)
+            open_otherwise(self, path)
 
     def open_session(self, path: str) -> None:
         """Open a session file; what is wrong with it is said, and the state stays."""
@@ -261,19 +268,6 @@ class Controller(QObject):
         """Go to a whole new state, as one entry of the history."""
         self._become(state)
         self._tell_corrected(state)
-
-    def _ask_engine_to_open(self, path: str) -> None:
-        name, state, extensions = Path(path).name, self.state, self._extensions()
-
-        def work(engine: Any) -> Mapping[str, Any]:
-            if hasattr(engine, "open"):
-                return engine.open(path, state)
-            raise ValueError(f"{name} is of no kind that Equiscope opens: {extensions}.")
-
-        self.do(work, f"Opening {name}…", self.change)
-
-    def _extensions(self) -> str:
-        return ", ".join(sorted({*(self.catalogue.extensions if self.catalogue else ()), ".json"}))
 
     # one-off work -----------------------------------------------------------------------------------------
     def do(self, work: Task, text: str, then: Callable[[Any], None] | None = None) -> None:
@@ -425,8 +419,8 @@ class Controller(QObject):
         self.start_from(resolve(wanted, catalogue, self._layers(wanted)))
         self._tell_corrected(wanted)
         if fresh:
-            versions = ", ".join(f"{name} {version}" for name, version in catalogue.versions)
             counted = f"{len(catalogue.models)} models, {len(catalogue.samples)} samples"
+            versions = ", ".join(f"{name} {version}" for name, version in catalogue.versions)
             self.log.emit("info", f"ready: {counted}{'; ' if versions else ''}{versions}")
         self._ask()
         while self._to_open:

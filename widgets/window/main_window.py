@@ -32,6 +32,7 @@ from explorer.data.finding import base_of
 from explorer.data.opening import expect_file
 from explorer.declare.elements import chain_text
 from explorer.declare.states.model_name import named_as_shown
+from explorer.network.opening.files.trust import damage
 from explorer.square.frame import Frame
 from explorer.state.catalogue import Catalogue
 from explorer.state.state import State
@@ -141,10 +142,12 @@ class MainWindow(Shell):
         layout = self.settings.value("layout")
         if isinstance(layout, QByteArray):
             self.docks.restore(bytes(layout.data()))
-        if told := trouble(self.settings):
+        distrusted = damage()
+        if told := " ".join(filter(None, (trouble(self.settings), distrusted))):
             self.on_screen.connect(lambda: self.say("warning", told))
         # once more when the first frame has come, which takes back what was said before
-        self.kept = Watch(self.settings, self, lambda: self.controller.waiting or self.controller.frame is None)
+        busy = lambda: self.controller.waiting or self.controller.frame is None  # noqa: E731
+        self.kept = Watch(self.settings, self, busy, distrusted)
         self.kept.found.connect(lambda text: self.say("warning", text))
 
     def fit_screen(self) -> None:

@@ -20,6 +20,7 @@ from explorer.app.command.comparing import Comparing
 from explorer.app.command.report import capture_report
 from explorer.app.command.writing import save_tensors
 from explorer.data.finding import base_of, find_sample, first_taking, fitted, samples
+from explorer.data.opening import reader_of
 from explorer.declare.card import Card, ModelInfo
 from explorer.declare.elements import Step, chain_element, parse_chain, transforms
 from explorer.declare.inputs import Inputs
@@ -29,6 +30,8 @@ from explorer.declare.states.model_name import PARTLY, WEIGHTS_MARK, split_name
 from explorer.declare.telling.asking import Declared
 from explorer.network.changing.precision import copied
 from explorer.network.input.inputs import inputs_from
+from explorer.network.opening.files.contents import FileError
+from explorer.network.opening.files.looking import ENDINGS, contents
 from explorer.network.opening.files.trust import Trust
 from explorer.network.opening.loading import card_source, find_card, load_model, model_info
 from explorer.network.opening.refusals import ModelError
@@ -330,16 +333,25 @@ class LocalEngine:
     def open(self, path: str, state: State, into: str = "", partly: bool = False) -> dict[str, object]:
         """Return the changes of State that opening a file means: weights are put into the model in use.
 
+        A file that is no weights by its content is data, whatever its name.
+
         Args:
             into: the model that they are put into, instead of the one in use.
             partly: put in what fits, and leave the rest fresh.
 
         Raises:
-            ModelError: the file is no weights, does not fit, or is code, which is not executed unasked.
+            ModelError: the file does not fit, or is code, which is not executed unasked.
+            ReadError: it is neither weights nor data.
         """
         file = Path(path)
         if file.suffix == ".py":
             raise ModelError(path, f"{file.name} is Python code: start with --model {path}:CALLABLE --trust to run it")
+        if file.suffix.lower() not in ENDINGS and file.is_file() and not into:
+            try:
+                contents(file)
+            except FileError:
+                reader_of(file)
+                return {"sample": path}
         base, _ = split_name(into or state.model)
         name = f"{base}{WEIGHTS_MARK}{PARTLY if partly else ''}{file}"
         same = base == split_name(state.model)[0]

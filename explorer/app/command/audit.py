@@ -22,6 +22,7 @@ from explorer.declare.space import domain_word, kinds
 from explorer.declare.symmetries import Situation, find_symmetry, symmetries
 from explorer.declare.telling.summaries import Law
 from explorer.equivariance.check import check_equivariance, common_step, unrepeated
+from explorer.equivariance.verdict.declaring import known_to
 from explorer.equivariance.verdict.laws import laws
 from explorer.equivariance.verdict.outcome import Report
 from explorer.network.changing.precision import copied
@@ -57,7 +58,7 @@ def audit(
     count: int = 4,
     details: bool = True,
 ) -> list[Report]:
-    """Check a model under `group`, or under each group that it claims (D4 when it claims none)."""
+    """Check a model under `group`, or under each group that it claims, else that of its kind of data."""
     asked = state
     state, found = settled(engine, state, group)
     card = engine.card(state.model)
@@ -66,6 +67,9 @@ def audit(
         _require(g, card)
     model, given, p, first = _given(engine, state, dtype, overrides, count)
     notes = (*((found,) if found else ()), *p.notes)
+    if not (group or card.groups):
+        smaller, why = known_to(p.trace, p.values, p.inputs, groups[0], card.boundary)
+        groups, notes = [smaller], (*notes, *((why,) if why else ()))
     if state.interventions:
         model = engine.intervened(first, p.base or p)
         notes = (*notes, f"the network was intervened in: {'; '.join(one.told for one in state.interventions)}")

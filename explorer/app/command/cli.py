@@ -28,7 +28,7 @@ from explorer.declare.telling.asking import parse_declared
 from explorer.declare.types.field_text import parse_field
 from explorer.state.flags import FLAGS
 from explorer.state.runs import models_of, run_text
-from explorer.state.state import State
+from explorer.state.state import State, orbit_for
 from explorer.work.compiler import leave_no_folder
 from explorer.work.files.places import ROOT, at_home
 from explorer.work.processes.asked_to_end import code_of_end, orderly
@@ -67,7 +67,7 @@ def _told_in_a_line(argv: Sequence[str], doors: Doors) -> int:
         if _elsewhere(args, doors):
             from explorer.app.remote.commands.command import delegated
 
-            return delegated(argv, doors.program, model, args.timeout)
+            return delegated(argv, doors.program, model, args.timeout, doors.began)
         match args.verb:
             case None:
                 return _window(args, doors)
@@ -203,7 +203,7 @@ def _folder(text: str) -> Path:
     return path
 
 
-def _state(args: argparse.Namespace, doors: Doors, **more: Any) -> State:
+def _state(args: argparse.Namespace, doors: Doors, orbit: str = "", **more: Any) -> State:
     if args.seed < 0:
         raise BadInput("--seed must not be negative")
     dtype = args.dtype or "float32"
@@ -227,14 +227,14 @@ def _state(args: argparse.Namespace, doors: Doors, **more: Any) -> State:
             if not value.isdigit() or int(value) >= max(1, len(known[name].choices)):
                 raise BadInput(f"--set {text!r}: {error}") from None
             params.append((name, float(value)))
-    return State(
-        model=args.model or State().model, params=tuple(params), sample=args.data, steps=parse_chain(args.transform),
-        device=args.device, dtype=dtype, seed=args.seed, interventions=parse_interventions(args.intervene), **more,
-    )  # fmt: skip
+    steps, edits = parse_chain(args.transform), parse_interventions(args.intervene)
+    more |= {"sample": args.data, "device": args.device, "dtype": dtype, "seed": args.seed, "interventions": edits}
+    more["orbit"] = orbit or orbit_for(State(), steps)
+    return State(args.model or State().model, tuple(params), steps=steps, **more)
 
 
 def _window(args: argparse.Namespace, doors: Doors) -> int:
-    if args.orbit not in transforms() or transforms()[args.orbit].orbit is None:
+    if args.orbit and (args.orbit not in transforms() or transforms()[args.orbit].orbit is None):
         known = known_names(args.orbit, (n for n, t in transforms().items() if t.orbit is not None), "list transforms")
         raise BadInput(f"unknown --orbit {args.orbit!r}; {known}")
     if args.node is not None and args.node < 0:
@@ -252,10 +252,10 @@ def _window(args: argparse.Namespace, doors: Doors) -> int:
             state = State()  # the window opens, and asks
     else:
         given = {flag.field: value for flag in FLAGS if (value := flag.value(args)) is not None}
-        more = {**given, "compare": args.compare, "layer": args.layer, "orbit": args.orbit, "node": args.node}
         if args.saliency:
             parse_saliency(args.saliency)
-        state = _state(args, doors, **more, truncate=args.truncate, saliency=args.saliency)
+        plain = {name: getattr(args, name) for name in ("compare", "layer", "node", "truncate", "saliency")}
+        state = _state(args, doors, args.orbit, **given, **plain)
     sides = args.size.split("x") if args.size else ()
     if args.size and not (len(sides) == 2 and all(side.isdigit() and 200 <= int(side) <= 8192 for side in sides)):
         raise BadInput(f"--size {args.size!r} is not WIDTHxHEIGHT in pixels")
@@ -264,8 +264,7 @@ def _window(args: argparse.Namespace, doors: Doors) -> int:
     if args.data:
         from explorer.data.finding import find_sample, samples
 
-        # a file that is there is read once, by the window
-        if args.data not in samples() and not Path(args.data).is_file():
+        if args.data not in samples() and not Path(args.data).is_file():  # a file is read once, by the window
             find_sample(args.data, args.seed)
     return doors.window(_window_engine(args, doors), state, args)
 

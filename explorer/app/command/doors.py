@@ -34,6 +34,7 @@ class Doors:
         views: returns [(name, title)] of the views.
         bench: returns the benchmark functions by name.
         program: the module whose `main` and `cards` these are, for a process of its own; "" for none.
+        began: the moment (`time.monotonic`) when the command was given, before anything was imported; None: unknown.
     """
 
     cards: Callable[[], Mapping[str, Card]]
@@ -43,3 +44,4 @@ class Doors:
     views: Callable[[], list[tuple[str, str]]]
     bench: Callable[[], Mapping[str, Callable[[], list[dict[str, Any]]]]]
     program: str = ""
+    began: float | None = None

@@ -80,7 +80,7 @@ def parser() -> argparse.ArgumentParser:
     )
     top.add_argument("--data", metavar="D", default="", help="a sample's name, a file, random:1x3x33x33 or text:...")
     top.add_argument("--layer", metavar="L", default="")
-    top.add_argument("--orbit", metavar="T", default="rotate")
+    top.add_argument("--orbit", metavar="T", default="")
     top.add_argument("--node", type=int, default=None, help="select a node of a graph")
     top.add_argument(
         "--truncate", type=int, default=None, metavar="K", help="cut the gradient through time every K steps"

@@ -17,8 +17,8 @@ from typing import Any
 from explorer.app.remote.answers import ANSWERS, said
 from explorer.app.remote.block import Block
 from explorer.app.remote.crossing import Receiver, Sender
-from explorer.app.remote.life.deaths import GARBLED, SILENT, Died, cause, excess, place, who
-from explorer.app.remote.life.watching import GRACE, OVER, TICK, Output, Standing, here
+from explorer.app.remote.life.deaths import GARBLED, SILENT, Died, cause, excess, flooded, place, who
+from explorer.app.remote.life.watching import GRACE, MOST_WRITTEN, OVER, TICK, Output, Standing, here
 from explorer.app.remote.note import Note
 from explorer.app.thread.failures import Relayed, one_line
 from explorer.work.processes.ending import end, memory
@@ -135,7 +135,12 @@ class Worker:
         standing = Standing()
         while True:
             why = self._asked(cancelled)
-            if found := self._heard(names, hint, TICK if why is None else 0):
+            found = self._heard(names, hint, TICK if why is None else 0)
+            if self._output.flooding:
+                told, where = flooded(names, MOST_WRITTEN, here(self._started, self.note, names)), self.note.place
+                self.kill()
+                raise Died(f"{told}.", where)
+            if found:
                 kind, *rest = found
                 if kind == "changed":
                     self.changed = one_line(rest[0][:LONGEST])

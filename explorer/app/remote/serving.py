@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterator
 from importlib import import_module
@@ -11,6 +12,7 @@ from typing import Any
 
 from explorer.app.remote.block import Block
 from explorer.app.remote.crossing import Receiver, Sender
+from explorer.app.remote.life.deaths import BROKEN
 from explorer.app.remote.note import Note
 from explorer.declare.states.model_name import named_as_shown
 from explorer.square.frame import Frame
@@ -26,10 +28,13 @@ EVERY = 0.1  # seconds between two words on how far it is
 
 def main(words: list[str]) -> None:
     """Serve until the line is closed."""
-    end = born(words)
+    end, leave = born(words), os._exit
     block, note, program, limit = end.words
     server = Server(end.connection, Block(int(block)), Note(int(note)), program, int(limit))
-    server.serve()
+    try:
+        server.serve()
+    except BaseException:  # what a network raises is answered: this one has taken from Python what that is done with
+        leave(BROKEN)
 
 
 class Server:
@@ -66,10 +71,17 @@ class Server:
             self._note.write("")
             self._said = time.monotonic()
             reply = self._answered(request)
-            if not self._changed and (what := self._untouched.changed()):
+            if not self._changed and (what := self._what_changed()):
                 self._changed = True
                 self._reply("changed", what)
             self._reply(*self._fair(request, reply))
+
+    def _what_changed(self) -> str:
+        """Return what a network has changed that others would meet, "" where nothing is."""
+        try:
+            return self._untouched.changed()
+        except BaseException:  # it cannot even be looked at
+            return "what Python consists of"
 
     def _answered(self, request: tuple[Any, ...]) -> tuple[object, ...]:
         try:

@@ -31,6 +31,7 @@ MANY = 500  # open files, and threads, of a process that has left none of a netw
 _OTHER_KEYS = "Meta CUDA MPS XPU HPU MTIA PrivateUse1 Functionalize FuncTorchBatched"
 _SHAPES_ONLY = tuple(f"/{key}" for key in _OTHER_KEYS.split())
 _OURS = ("explorer.equivariance.", "explorer.square.")
+_LIBRARY = sys.stdlib_module_names - {"builtins", "sys", "json", "math"}  # what is looked at besides
 
 
 class Tampered(ValueError):
@@ -38,8 +39,8 @@ class Tampered(ValueError):
 
     def __init__(self, network: str, what: str) -> None:
         super().__init__(
-            f"{network} has replaced {what}, which errors are worked out with: what is measured then says nothing. "
-            "Leave that function as it is, and put what the network needs into the network"
+            f"{network} has replaced {what}, which errors are worked out or written down with: what is measured then "
+            "says nothing. Leave that function as it is, and put what the network needs into the network"
         )
 
 
@@ -92,12 +93,14 @@ class Untouched:
         import torch  # which takes a second: a command on a network of ours has no use for it here
         from torch import nn
 
-        of_torch = (nn.functional, torch.fft, nn.Module, nn.Conv2d, nn.Linear, json)
-        self._functions = [(holder, _callables(holder)) for holder in of_torch]
+        of_torch = (nn.functional, torch.fft, nn.Module, nn.Conv2d, nn.Linear)
+        # without those of Python's library neither the line to the parent nor anything else goes on
+        of_python = [m for name, m in sorted(dict(sys.modules).items()) if name.partition(".")[0] in _LIBRARY]
+        self._functions = [(holder, _callables(holder)) for holder in (*of_torch, *of_python)]
         # networks may have functions of torch.nn of their own; errors are worked out with the others
         ours = [m for name, m in sorted(dict(sys.modules).items()) if f"{name}.".startswith(_OURS)]
         # Python's own first: nothing else can be compared without them
-        measures = (builtins, *ours, torch, torch.linalg, torch.Tensor, numpy, numpy.linalg, math)
+        measures = (builtins, *ours, torch, torch.linalg, torch.Tensor, numpy, numpy.linalg, math, json)
         self._measures = [(holder, _callables(holder)) for holder in measures]
         self._library, self._operations = torch.library, _operations(torch.library)
         self._core, self._modes = torch._C, _modes(torch._C)
@@ -221,7 +224,7 @@ def _limits() -> list[tuple[int, int]]:
         return []
     import resource
 
-    return [resource.getrlimit(kind) for kind in (resource.RLIMIT_NOFILE, resource.RLIMIT_CPU, resource.RLIMIT_AS)]
+    return [resource.getrlimit(kind) for name, kind in sorted(vars(resource).items()) if name.startswith("RLIMIT_")]
 
 
 def _whose() -> list[object]:
@@ -251,6 +254,10 @@ def _many_files() -> bool:
         return error.errno in (errno.EMFILE, errno.ENFILE)
 
 
+def _closed(stream: object) -> bool:
+    return bool(getattr(stream, "closed", False))
+
+
 def _around() -> dict[str, object]:
     import numpy as np
     import torch
@@ -276,7 +283,7 @@ def _around() -> dict[str, object]:
         "which warnings are errors": [one[0] for one in warnings.filters if one[0] == "error"],
         "how many files are open": _many_files(),
         "how many threads there are": threading.active_count() > MANY,
-        "where output goes": (sys.stdout, sys.stderr, sys.excepthook),
+        "where output goes": (sys.stdout, sys.stderr, sys.excepthook, _closed(sys.stdout), _closed(sys.stderr)),
         "the hooks of all networks": [tuple(table) for table in _tables()],
         # which torch can be told and not be asked
         "what becomes of tiny numbers": bool((torch.full((1,), 1e-310, dtype=torch.float64) * 1.0).item()),

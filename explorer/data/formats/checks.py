@@ -35,7 +35,7 @@ _SILENCE = threading.RLock()
 
 
 MOST = 300  # characters of a sentence
-_MOST_OF_NAME, _MOST_TO_DO = 60, 110
+_MOST_OF_NAME, _MOST_TO_DO, _MOST_OF_VALUE = 60, 110, 40
 # what is no character to read, and what Python writes in its place
 _HIDDEN = re.compile(r"(?:\ufffd|\\x[0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\U[0-9a-fA-F]{8})+")
 _OF_LIBRARIES: tuple[tuple[tuple[type[BaseException], ...], str], ...] = (
@@ -67,6 +67,8 @@ _SAID: tuple[tuple[type[BaseException], str, str], ...] = (
         r"could not create decoder|Unsupported BMP compression",
         "its pixels are packed in a way that is not known",
     ),
+    (OSError, r"Unsupported BMP pixel depth \((\d+)\)", "its header claims {0} bits for a pixel, which none has"),
+    (ValueError, r"Unknown property type", "its Properties have a type that is none of S, R, I and L"),
     (Exception, r"exceeds limit of \d+ pixels", "its header claims more pixels than any picture has"),
     (OSError, r"cannot identify image file", "its header is none of this format"),
     (OSError, r"image file is truncated", _SHORT),
@@ -155,6 +157,13 @@ _OF_JSON = {"NoneType": "null", "bool": "true or false", "str": "a text", "list"
 def kind_in_json(value: object) -> str:
     """Return what a value of JSON is, in JSON's words and not in Python's: "a list", "null"."""
     return _OF_JSON.get(type(value).__name__, "a number")
+
+
+def told_in_json(value: object) -> str:
+    """Return a value of JSON as it is told in a sentence: a number or a short text itself, of all else its kind."""
+    if isinstance(value, str | float | int) and not isinstance(value, bool):
+        return _clipped(repr(value), _MOST_OF_VALUE)
+    return kind_in_json(value)
 
 
 def plain(text: str) -> str:

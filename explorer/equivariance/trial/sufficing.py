@@ -23,7 +23,7 @@ from explorer.declare.inputs import Inputs
 from explorer.declare.types.fields import FieldType
 from explorer.equivariance import measure
 from explorer.equivariance.trial.calling import alike, calling
-from explorer.equivariance.verdict.guilt import Finding, around
+from explorer.equivariance.verdict.guilt import Finding, around, obedient
 from explorer.network.input.typed_tensors import enrol
 from explorer.network.tracing.capture import Fed, capture
 from explorer.network.tracing.layers import Layer, LayerError, Trace
@@ -65,11 +65,12 @@ class Sufficing:
         seed: of each run.
         ends: names of the tensors whose law is asked for.
         rounding: up to which relative error the rounding of a run excuses each layer.
+        tolerances: up to which what the layers before it store excuses it too, such as constants in single precision.
     """
 
     def __init__(
         self, model: nn.Module, trace: Trace, rows: Sequence[Finding], squares: Sequence[Square], seed: int,
-        ends: Collection[str], rounding: Mapping[str, float],
+        ends: Collection[str], rounding: Mapping[str, float], tolerances: Mapping[str, float] | None = None,
     ) -> None:  # fmt: skip
         self.model, self.trace, self.squares, self.seed = model, trace, squares, seed
         self.limits = {name: rounding[name] for name in ends}
@@ -82,6 +83,8 @@ class Sufficing:
         for layer, row in zip(trace.layers, rows, strict=True):
             if row.verdict == "broken" and row.local is not None and layer.module in self.modules and layer.module:
                 self.calls.setdefault(layer.module, []).append(layer)
+        self.clean = obedient(list(zip(trace.layers, rows, strict=True)))
+        self.tolerances = tolerances or {}
         self.excused = self._excused(dict(zip((n.name for n in trace.layers), rows, strict=True)), rounding)
         self.exchanged = calling(trace, [(s.fed, s.given) for s in squares if s.whole])
         self.calls = {m: of for m, of in self.calls.items() if not self._is_exchanged(m)}
@@ -185,12 +188,15 @@ class Sufficing:
         for layer in self.trace.layers:
             if layer.part or layer.within is not None or any(m in mended for m in around(layer.module)):
                 continue
+            if not self.clean.isdisjoint(around(layer.module)):
+                continue
             fed, came = square.fed.get(layer.called, ()), given.get(layer.called, ())
             for f, before, after in zip(layer.inputs, fed, came, strict=False):
                 if f is not None and before.is_floating_point():
                     expected = f.rep.acted(square.element, before, f)
                     wrong = float((expected - after).norm()) if expected.shape == after.shape else float("inf")
-                    if wrong > 10 * self.rounding[layer.name] * float(expected.norm()):
+                    limit = max(10 * self.rounding[layer.name], self.tolerances.get(layer.name, 0.0))
+                    if wrong > limit * float(expected.norm()):
                         # what mending changes may be wrong for a wrong field of what was mended
                         return layer.name if alike(came, square.given.get(layer.called, ())) else ""
         return ""

@@ -60,8 +60,7 @@ def first_seen(trace: Trace, rows: Sequence[Finding], acquitted: Set[str] = froz
         acquitted: modules that do not make it, though it shows in them; it is looked for behind them.
     """
     pairs = list(zip(trace.layers, rows, strict=True))
-    shown = {layer.module for layer, row in pairs if row.seen}
-    clean = {m for m in _tried(pairs)[0] if m not in shown}
+    clean = obedient(pairs)
     found = ""
     for layer, row in pairs:
         if layer.owner in acquitted or not acquitted.isdisjoint(around(layer.owner)):
@@ -70,6 +69,12 @@ def first_seen(trace: Trace, rows: Sequence[Finding], acquitted: Set[str] = froz
         elif not found and row.seen and clean.isdisjoint(around(layer.module)):
             found = row.name
     return found or next((row.name for row in rows if row.seen), "")
+
+
+def obedient(pairs: Sequence[tuple[Layer, Finding]]) -> set[str]:
+    """Return the modules that obey their law alone and show no fault: the fields of what lies within are guesses."""
+    shown = {layer.module for layer, row in pairs if row.seen}
+    return {m for m in _tried(pairs)[0] if m not in shown}
 
 
 def _tried(pairs: Sequence[tuple[Layer, Finding]]) -> tuple[set[str], set[str]]:

@@ -24,6 +24,10 @@ def unusual(value: Tensor) -> str:
         return "a fake tensor, which holds no values: leave the FakeTensorMode"
     if value.is_nested:
         return "a nested tensor: pad it with torch.nested.to_padded_tensor"
+    if value.is_mkldnn:
+        return "a tensor in oneDNN's own layout: return it with .to_dense()"
+    if torch._is_functional_tensor(value):
+        return "a tensor of torch's functionalisation, which stands for another one: return that one"
     if value.layout != torch.strided:
         return "a sparse tensor: make it dense with .to_dense()"
     if value.is_quantized:
@@ -79,9 +83,14 @@ def varies(answers: Sequence[Sequence[Tensor]], tolerance: float) -> tuple[str, 
 
     Returns:
         the difference as the end of a sentence, and whether shapes differ, so that nothing can be compared.
+
+    Raises:
+        Unusual: an answer is a tensor that nothing can be measured on.
     """
     first = answers[0]
+    require_usual("", first)
     for number, again in enumerate(answers[1:], 2):
+        require_usual("", again)
         shapes = [tuple(t.shape) for t in first], [tuple(t.shape) for t in again]
         if shapes[0] != shapes[1]:
             one, other = (", ".join(map(str, found)) for found in shapes)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from typing import Any
 
@@ -41,10 +41,14 @@ def module_infos(
         first.setdefault(module, name)
         names[module] = names.get(module, 0) + 1
     known = {layer.module: layer.params for layer in layers}
-    params = {m: known[n] if n in known else _numbers(m.parameters()) for m, n in first.items()}
+    own: dict[nn.Module, dict[Tensor, int]] = {
+        m: {p: _numbers(p) for p in m._parameters.values() if p is not None} for m in first
+    }
+    held: dict[nn.Module, dict[Tensor, int]] = {}
+    params = {m: known[n] if n in known else sum(_held(m, own, held).values()) for m, n in first.items()}
     return tuple(
         ModuleInfo(
-            name, type(module).__name__, params[module], _numbers(module.parameters(recurse=False)),
+            name, type(module).__name__, params[module], sum(own[module].values()),
             calls.get(first[module], 0), first[module] if first[module] != name else "", names[module],
             nbytes.get(first[module], 0),
         )
@@ -52,8 +56,20 @@ def module_infos(
     )  # fmt: skip
 
 
-def _numbers(parameters: Iterable[Tensor]) -> int:
-    return sum(p.numel() for p in parameters if not isinstance(p, nn.parameter.UninitializedParameter))
+def _held(
+    module: nn.Module, own: Mapping[nn.Module, dict[Tensor, int]], known: dict[nn.Module, dict[Tensor, int]]
+) -> dict[Tensor, int]:
+    """Return {parameter: its numbers} of all parameters in a module, each once."""
+    if module not in known:
+        inside = [_held(child, own, known) for child in module._modules.values() if child is not None]
+        known[module] = dict(own[module]) if inside else own[module]
+        for some in inside:
+            known[module].update(some)
+    return known[module]
+
+
+def _numbers(parameter: Tensor) -> int:
+    return 0 if isinstance(parameter, nn.parameter.UninitializedParameter) else parameter.numel()
 
 
 class _Counter(TorchDispatchMode):

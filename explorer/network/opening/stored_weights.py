@@ -90,7 +90,9 @@ def read_weights(path: Path) -> dict[str, Tensor]:
         raise ModelError(str(path), f"there is no weights file {path}{hint}")
     tensors: Any
     try:
-        if path.suffix == ".safetensors":
+        with path.open("rb") as file:
+            head = file.read(9)
+        if path.suffix == ".safetensors" or head[8:] == b"{":  # as `contents` knows it
             from safetensors.torch import load_file
 
             tensors = load_file(path)

@@ -16,6 +16,7 @@ from torch.utils._pytree import tree_flatten, tree_unflatten
 from torch.utils.hooks import RemovableHandle
 
 from explorer.declare.inputs import Given, Inputs
+from explorer.network.changing.conduct import require_usual
 from explorer.network.changing.interventions.hooks import standing_for
 from explorer.network.inner.value import Inner
 from explorer.network.inner.watching import watching
@@ -86,6 +87,7 @@ def capture(
             if part >= len(found):
                 continue
             tensor = found[part]
+            require_usual(name, tensor)  # it may have been as usual in the first run only
             left.discard(name)
             if no_further and not left:
                 outputs[name] = reduce(name, tensor) if reduce else tensor
@@ -140,6 +142,7 @@ def capture(
             for name, part in by_module[base].get(0, ()):
                 if part < len(found):
                     tensor = found[part]
+                    require_usual("", tensor)
                     outputs[name] = reduce(name, tensor) if reduce else tensor.clone() if clone else tensor
             if not found:
                 name = base

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
@@ -15,6 +16,8 @@ from explorer.work.dead_gpu import gpu_gone
 OUTPUT = "output"  # the name of the root module's own result, when no named module produced it
 FORWARD = "forward"  # the same in a network that has a layer called "output"; no layer can be called this
 LONGEST = 10_000  # characters of a message that are looked at
+# as Python writes classes, functions, modules and objects
+_WRITTEN = re.compile(r"<(?:class|function|module) '?([\w.]+)[^<>]{0,80}>|<([\w.]+ object) at 0x[0-9a-f]+>")
 LONG = 200  # characters of a message, of which then only the first sentence is told
 
 
@@ -146,7 +149,10 @@ class Run:
 
 def failing(model: nn.Module, error: BaseException) -> str:
     """Return the name of the innermost module in whose forward `error` was raised; "" is `model` itself."""
-    names = {id(module): name for name, module in model.named_modules()}
+    try:
+        names = {id(module): name for name, module in model.named_modules()}
+    except Exception:  # it may be this that has failed
+        return ""
     found, step = "", error.__traceback__
     while step is not None:
         found = names.get(id(step.tb_frame.f_locals.get("self")), found)
@@ -168,11 +174,15 @@ def layer_error(model: nn.Module, error: BaseException) -> LayerError:
 def named_error(error: BaseException) -> str:
     """Return "ValueError: what it says", or its kind alone where it says nothing."""
     kind = type(error).__name__
+    if kind == "BdbQuit":  # of breakpoint() and of pdb alike; its own words are none
+        return f"{kind}: it stops for a debugger (breakpoint() or pdb), and there is nobody to ask; take that line out"
     try:
         text = str(error)[:LONGEST]
     except Exception:  # of somebody else's class
         text = ""
-    text = gpu_gone(text) or text
+    if kind == "EOFError" and text == "EOF when reading a line":
+        return f"{kind}: it asks for a line to be typed (input()), and there is nobody to ask; take that line out"
+    text = _WRITTEN.sub(r"\1\2", gpu_gone(text) or text)
     if len(text) > LONG:  # libraries go on with advice to their own developers
         first, stop, _ = text.partition(". ")
         text = first + stop.strip()

@@ -14,6 +14,7 @@ from explorer.declare.elements import Element, NoAction, Transform, chain_elemen
 from explorer.declare.inputs import Inputs
 from explorer.equivariance import measure
 from explorer.network.changing.moved_network import following
+from explorer.network.tracing.layers import LayerError
 from explorer.network.tracing.running import evaluating
 from explorer.square.analyses.sweep import Figures, of_one_size, one_by_one, sweep
 from explorer.square.drawing.layers import scores_of
@@ -134,9 +135,19 @@ def orbit(
         for w in layers:
             assert w.field is not None
             soft[w.name] += [k for k, e in enumerate(elements, first) if not e.exact(w.field, w.shape)]
-        out = compare(part, elements, quick)
+        try:
+            out = compare(part, elements, quick)
+        except LayerError:
+            if batch == 1:
+                raise
+            yield from orbit(p, state, 1, count, complete)  # a network may take one sample at a time only
+            return
         estimated[part] = quick is not full
-        scores = np.stack([scores_of(o, *last, e) for o, e in zip(out, elements, strict=True)]).astype(np.float64)
+        each = [scores_of(o, *last, e) for o, e in zip(out, elements, strict=True)]
+        if len(lengths := {len(one) for one in each} | ({outputs.shape[1]} if outputs is not None else set())) > 1:
+            told = " and ".join(map(str, sorted(lengths)[:2]))
+            raise LayerError(p.trace.output, f"the network answers with {told} numbers along the orbit")
+        scores = np.stack(each).astype(np.float64)
         outputs = np.full((n, scores.shape[1]), np.nan) if outputs is None else outputs
         outputs[part] = scores
         # complete means with its floors, which are still to come

@@ -16,7 +16,7 @@ from explorer.declare.inputs import Given, Inputs
 from explorer.equivariance import measure
 from explorer.equivariance.trial.remembered import Remembered
 from explorer.network.tracing.capture import capture
-from explorer.network.tracing.layers import Layer
+from explorer.network.tracing.layers import Layer, LayerError
 from explorer.square.preparing.prepare import Prepared, reseed
 
 Figures = dict[str, NDArray[np.float64]]
@@ -90,7 +90,7 @@ def in_a_batch(
     def reduce(name: str, answer: Tensor) -> Tensor | None:
         if name == p.trace.output:
             output.append(answer)
-        if p.trace[name].field is None:
+        if p.trace[name].field is None or answer.numel() != len(elements) * p.values[name].numel():
             return None
         try:
             return norms(name, answer)
@@ -98,13 +98,17 @@ def in_a_batch(
             return None
 
     found, _ = capture(p.model, moved, wanted, reduce=reduce)
+    answers = list(output[0].split(1)) if output[0].ndim else [output[0]]
+    if len(answers) != len(elements):
+        told = f"the network gave {len(answers)} answers to a batch of {len(elements)}"
+        raise LayerError(p.trace.output, f"{told}: the first axis of its answer must be the batch")
     known = [w.name for w in layers if found[w.name] is not None]
     unknown = np.full(len(elements), math.nan)
     if not known:
-        return {w.name: unknown for w in layers}, list(output[0].split(1))
+        return {w.name: unknown for w in layers}, answers
     stacked = torch.stack([found[name].double() for name in known])  # (layers, 2, elements)
     relative = dict(zip(known, measure.quotient(stacked[:, 0], stacked[:, 1]).cpu().numpy(), strict=True))
-    return {w.name: relative.get(w.name, unknown) for w in layers}, list(output[0].split(1))
+    return {w.name: relative.get(w.name, unknown) for w in layers}, answers
 
 
 def of_one_size(p: Prepared, elements: Sequence[Element]) -> Iterator[tuple[list[int], Inputs]]:

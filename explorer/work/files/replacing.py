@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
 import shutil
@@ -10,12 +11,20 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+FULL = 2**14  # bytes that are free on a disk on which nothing can be written
 HALF = ".part"  # in the names of files that are being written; one that stays is of a process that was killed
 
 
 def is_device(path: Path) -> bool:
     """Say whether something is there that is neither a file nor a folder: it is written to, and never replaced."""
     return path.exists() and not path.is_file() and not path.is_dir()
+
+
+def _is_full(folder: Path) -> bool:
+    try:
+        return shutil.disk_usage(folder).free < FULL
+    except OSError:
+        return False
 
 
 @contextmanager
@@ -42,6 +51,10 @@ def replacing(path: Path) -> Iterator[Path]:
             if target.is_file():
                 shutil.copymode(target, beside)
             os.replace(beside, target)
+        except Exception as error:  # libraries have words of their own for a full disk
+            if not (isinstance(error, OSError) and error.errno) and _is_full(target.parent):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)) from error
+            raise
         finally:
             beside.unlink(missing_ok=True)
     except OSError as error:

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
+from explorer.work.crumbs import writer
+
 ASKED = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 SIGNALLED = 128  # plus the number of the signal: the exit code by which a shell knows it
 LATER_S = 0.05  # until an end that comes at a bad moment is asked for again
@@ -88,6 +90,8 @@ def held() -> Iterator[None]:
     stays.
     """
     _Moment.held += 1
+    if (write := writer()) is not None:
+        write("")  # no network runs meanwhile: whoever asks for the end waits for what is begun
     try:
         yield
     finally:

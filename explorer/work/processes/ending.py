@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 
 from explorer.work.processes.footprint import footprint
 
@@ -57,6 +58,15 @@ def processor_seconds(pid: int) -> float:
     try:
         return (int(told[11]) + int(told[12])) / os.sysconf("SC_CLK_TCK")
     except (ValueError, IndexError):
+        return 0.0
+
+
+def age(pid: int) -> float:
+    """Return the seconds since a process began, 0 where that is not known."""
+    told = _told(pid)
+    try:
+        return max(0.0, time.clock_gettime(time.CLOCK_BOOTTIME) - int(told[19]) / os.sysconf("SC_CLK_TCK"))
+    except (AttributeError, OSError, ValueError, IndexError):  # another system
         return 0.0
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import gc
+import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from safetensors.torch import save_file
@@ -63,6 +65,18 @@ REFUSED = {
     "a wrong shape inside": (
         "class net(Net):\n    def end(self, x):\n        return x @ torch.zeros(5, 5).to(x)\n",
         "forward raised RuntimeError: .*5x5",
+    ),
+    "a breakpoint": (
+        "import bdb\nclass net(Net):\n    def end(self, x):\n        raise bdb.BdbQuit\n",  # as pdb without a terminal
+        r"BdbQuit: it stops for a debugger \(breakpoint\(\) or pdb\), and there is nobody to ask",
+    ),
+    "a question": (
+        "class net(Net):\n    def end(self, x):\n        raise EOFError('EOF when reading a line')\n",  # of input()
+        r"EOFError: it asks for a line to be typed \(input\(\)\), and there is nobody to ask",
+    ),
+    "an exception with objects": (
+        "class net(Net):\n    def end(self, x):\n        raise ValueError(object(), type(x), len)\n",
+        "ValueError: \\(object object, torch.Tensor, <built-in function len>\\)",
     ),
     "no tensor": (
         "class net(Net):\n    def end(self, x):\n        return None\n",
@@ -166,6 +180,10 @@ WORKS = {
         "@dataclasses.dataclass\nclass Out:\n    logits: object\n    hidden: object = None\n\n"
         "class net(Net):\n    def end(self, x):\n        return Out(x, (x * 2,))\n"
     ),
+    "a named tuple": (
+        "import typing\nclass Out(typing.NamedTuple):\n    logits: object\n    hidden: object = None\n\n"
+        "class net(Net):\n    def end(self, x):\n        return Out(x, [x * 2])\n"
+    ),
     "a compiled layer": "def net():\n    return nn.Sequential(conv(), nn.Identity())\n",
     "gradients off": "def net():\n    return Net().requires_grad_(False)\n",
     "training mode": "def net():\n    return nn.Sequential(conv(), nn.BatchNorm2d(2)).train()\n",
@@ -222,6 +240,53 @@ def test_what_is_odd_is_measured(what: str, tmp_path: Path) -> None:
     assert sum(hooks_of(kept)) == own
     assert sum(hooks_of(engine.prepared(State(f"{path}:net", sample=DATA), f"{path}:net").model)) == own
     gc.collect()
+
+
+def in_a_window(path: Path) -> tuple[Any, Any]:
+    """Return the last frame and the last curve of a network, asked for as a window does."""
+    engine = LocalEngine({}, trust=True)
+    state = State(f"{path}:net", sample=DATA, steps=parse_chain("rotate:90"), orbit="rotate")
+    frame = [first := engine.answer(state, lambda: False), *engine.refine(first)][-1]
+    return frame, [*engine.orbit(state)][-1]
+
+
+@pytest.mark.parametrize(
+    "forward",
+    [
+        "assert len(x) == 1; return self.conv(x)",
+        "return self.conv(x).reshape(1, 2, 12, 12)",
+        "return self.conv(x.squeeze(0)).unsqueeze(0)",
+        "return torch.from_numpy(self.conv(x).numpy() * 2)",
+        "x += 1; return self.conv(x)",
+    ],
+)
+def test_a_network_of_one_sample_or_without_gradients_has_frames_and_curves(forward: str, tmp_path: Path) -> None:
+    (path := tmp_path / "net.py").write_text(f"{HEAD}class net(Net):\n    def forward(self, x):\n        {forward}\n")
+    frame, curve = in_a_window(path)
+    assert {m.verdict for m in frame.squares[0].measures.values()} == {"broken"}  # a random filter
+    assert curve.errors and all(np.isfinite(found).all() for found in curve.errors.values())
+
+
+@pytest.mark.parametrize("first", [1, 2, 3, 5])
+@pytest.mark.parametrize(
+    ("end", "told"),
+    [
+        ("x[..., : 12 - n % 5]", r"gave the shape .* at first and .* on the same input|$"),
+        ("torch.cat([x] * (1 + (n > first)))", "first axis.* must be the batch"),
+        ("x.to('meta') if n > first else x", "a tensor on the meta device, which holds no values"),
+        ("x.to_mkldnn() if n > first else x", "oneDNN's own layout|mkldnn.*to_dense"),
+        ("torch._to_functional_tensor(x) if n > first else x", "a tensor of torch's functionalisation"),
+    ],
+)
+def test_what_is_odd_from_a_later_call_on_is_told(end: str, told: str, first: int, tmp_path: Path) -> None:
+    numbers = f"CALLS.append(1); n, first, x = len(CALLS), {first}, x * 1"
+    forward = f"    def end(self, x):\n        {numbers}\n        return {end}\n"
+    (path := tmp_path / "net.py").write_text(f"{HEAD}CALLS = []\nclass net(Net):\n{forward}")
+    try:
+        said = in_a_window(path)[0].squares[0].message
+    except Exception as error:
+        said = sentence(error)
+    assert re.search(told, said) and "out of bounds" not in said and "zip()" not in said, said
 
 
 @pytest.mark.parametrize("end", ["x.data.zero_()", "x.detach().numpy()[:] = 3", "x.zero_()"])

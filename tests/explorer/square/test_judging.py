@@ -240,3 +240,21 @@ def test_a_fault_at_an_empty_border_of_a_network_that_shows_its_answer_alone(
     assert measured.cumulative is not None and measured.cumulative < 1e-5
     if dtype == "float32":  # in double precision the faint edge of the digit shows it
         assert ("on other numbers" in " ".join(found.hints)) == (verdict == "broken")
+
+
+def test_a_layer_that_is_given_resampled_values_is_not_judged_alone() -> None:
+    """A shift by three pixels is none of half as many: the stride makes the fault, and the mean has a law without."""
+    torch.manual_seed(0)
+    layers = [nn.Conv2d(1, 4, 3, padding=1, padding_mode="circular"), nn.ReLU(), nn.MaxPool2d(3, 2, 1)]
+    found = complete(nn.Sequential(*layers, GlobalMean(), nn.Linear(4, 10)), "translate:3")
+    mean = found.measures["3"]
+    assert mean.exact and mean.cumulative is not None and mean.cumulative > 1e-3
+    assert mean.local is None and mean.verdict == "no law" and mean.seen
+    assert found.verdict == "broken" and found.guilty == ()
+
+
+def test_a_layer_that_is_given_whole_shifts_is_judged_alone() -> None:
+    torch.manual_seed(0)
+    layers = [nn.Conv2d(1, 4, 3, padding=1, padding_mode="circular"), nn.ReLU(), nn.Flatten(), nn.Linear(4 * 29**2, 3)]
+    found = complete(nn.Sequential(*layers), "translate:3")
+    assert found.verdict == "broken" and found.guilty == ("3",)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import shutil
 import stat
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -64,3 +66,19 @@ def test_the_longest_name_can_be_written(tmp_path: Path) -> None:
     path = tmp_path / f"{'x' * 250}.json"
     write_whole(path, b"1")
     assert path.read_bytes() == b"1"
+
+
+@pytest.mark.parametrize("error", [OSError("20480 requested and 12585 written"), RuntimeError("writing failed")])
+def test_a_full_disk_is_told_in_the_words_of_the_system(
+    error: Exception, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (path := tmp_path / "a.ply").write_text("old")
+    free = 10**9
+    monkeypatch.setattr(shutil, "disk_usage", lambda folder: SimpleNamespace(free=free))
+    with pytest.raises(type(error)) as caught, replacing(path):
+        raise error
+    assert caught.value is error
+    free = 100
+    with pytest.raises(OSError, match="No space left on device") as full, replacing(path):
+        raise error
+    assert full.value.filename == str(path) and path.read_text() == "old" and len(list(tmp_path.iterdir())) == 1

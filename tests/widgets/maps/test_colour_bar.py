@@ -39,6 +39,15 @@ def test_other_ends_alone_change_the_numbers_and_not_the_colours(qtbot: QtBot) -
     assert [text for _, text in bar.axis._tickLevels[0]][-1] == "0.5"
 
 
+def test_what_no_colour_shows_is_written_as_zero(qtbot: QtBot) -> None:
+    bar = ColourBar()
+    bar.dress()
+    bar.set_levels(8.9e-24, 0.995, "grey")
+    assert bar.axis._tickLevels[0][0][1] == "0"
+    bar.set_levels(2e-9, 5e-9, "grey")
+    assert bar.axis._tickLevels[0][0][1] == "2.0e−9", "beside the largest, not beside one"
+
+
 def test_another_theme_gives_the_bar_other_colours(qtbot: QtBot) -> None:
     bar = ColourBar()
     was = theme.current().name

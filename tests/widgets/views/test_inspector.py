@@ -20,7 +20,7 @@ from tests.widgets.parts.frames.graph_frames import graph_frame, graph_square, k
 from tests.widgets.parts.frames.sample_catalogue import make_catalogue, make_info
 from tests.widgets.parts.frames.sample_frames import make_frame
 from tests.widgets.parts.frames.time_parts import shift_part, time_frame
-from widgets.views.inspector import InspectorView
+from widgets.views.inspector import InspectorView, with_unit
 
 ODD = odd_frames()
 
@@ -308,6 +308,24 @@ def test_names_of_parameters_have_the_room_they_need(view):
     for c in (first, second, third):
         right = max(w.mapTo(view.area.viewport(), w.rect().topRight()).x() for w in (c.combo, c.spin) if w is not None)
         assert right < port, "nothing is cut at the right"
+
+
+def test_the_name_of_a_layer_is_not_cut_by_figures_that_are_wider_than_the_verdict(view):
+    name = "layer2.product.paths.1o_x_1o_to_1e"
+    one = measure(cumulative=8.8e-7, local=8.6e-8, verdict="holds")
+    view.set_frame(with_layers([name], {name: one}))
+    for width in range(240, 300, 3):
+        view.resize(width, 700)
+        QApplication.processEvents()  # figures came: the columns are laid out in the turn after it
+        title = view.table.title
+        assert title.fontMetrics().horizontalAdvance(title.text()) <= title.width(), width
+        assert title.text().endswith("1e") and title.text().startswith(("…", "1o", "layer2", "l"))
+
+
+def test_names_of_elements_keep_their_hyphens():
+    param = Param("which", "Element", 0.0, 0.0, 1.0, choices=("identity", "mirror-z"))
+    assert with_unit(param, 1.0) == "mirror-z"
+    assert with_unit(Param("angle", "Angle", 0.0, -180.0, 180.0, unit="°"), -3.0) == "−3°"
 
 
 def test_the_measure_is_read_out(view):

@@ -12,8 +12,8 @@ from pathlib import Path
 import networkx as nx
 import numpy as np
 import pytest
-from PySide6.QtCore import QPoint, QPointF, QRectF, Qt
-from PySide6.QtGui import QPainter
+from PySide6.QtCore import QPoint, QPointF, QRectF, QSizeF, Qt
+from PySide6.QtGui import QFontMetricsF, QPainter
 from PySide6.QtSvg import QSvgGenerator
 from pytestqt.qtbot import QtBot
 
@@ -27,7 +27,7 @@ from tests.widgets.parts.frames.graph_frames import graph_frame, graph_square, s
 from tests.widgets.parts.frames.sample_frames import make_frame, make_square
 from widgets.base.look import theme
 from widgets.base.view import Wish
-from widgets.maps.diagram import colour
+from widgets.maps.diagram import colour, font
 from widgets.maps.linking import Places, element_text
 from widgets.maps.ring import Ring, snap
 from widgets.spaces.grid.link import PlaneLink
@@ -609,3 +609,21 @@ def test_a_large_picture_leaves_room_for_the_element_and_the_error(width: int, h
     ring = boxes.ring_radius + Ring.MARGIN_X
     assert boxes.ring_centre.x() - ring - boxes.x.right() >= 60
     assert width - boxes.ring_centre.x() - ring >= 84
+
+
+@pytest.mark.parametrize("size", [(506, 240), (506, 290), (560, 330), (900, 640)])
+def test_the_figures_and_the_arrow_beside_them_do_not_cover_each_other(qtbot: QtBot, size: tuple[int, int]) -> None:
+    frame = make_frame()
+    square = frame.squares[0]
+    name = "block.with_a_name"
+    layer = replace(square.layer, name=name)
+    square = replace(square, layer=layer, measures={**square.measures, name: square.measures[square.layer.name]})
+    stage = Stand(qtbot, replace(frame, squares=(square,)), size).stage
+    stage.canvas.grab()
+    row = stage.rows[0]
+    label, read = row.down_labels[1], row.readout
+    wide = QFontMetricsF(font(label.size)).horizontalAdvance(label.lines[0])
+    arrow = QRectF(label.boundingRect().topLeft(), QSizeF(wide, label.boundingRect().height()))
+    seen = [item for item in read.childItems() if item.isVisible()]
+    assert seen and not any(item.boundingRect().intersects(arrow) for item in seen)
+    assert label.lines[0] == (f"F to {name}" if size[1] > 600 else "F")

@@ -95,6 +95,30 @@ def test_a_file_that_was_cut_off_anywhere_is_used_as_far_as_it_goes(opened: Open
         opened.again(bytes(changed))
 
 
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"{", b"[]", b'{"equiscope_trust": 1, "sha256": 5}', b'{"equiscope_trust": 1, "sha256": {"x": "net.py"}}',
+     b'{"equiscope_trust": 9}', b"\xff\x00" * 99, b"[" * 100_000],
+)  # fmt: skip
+def test_a_damaged_list_of_trusted_files_is_told_in_a_line_also_after_the_first_frame(
+    opened: Opened, content: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EQUISCOPE_CONFIG", str(tmp_path / "config"))
+    assert opened.again() == ""
+    (tmp_path / "config").mkdir()
+    file = tmp_path / "config" / "trusted.json"
+    file.write_bytes(content)
+    told = opened.again()
+    assert told == f"The list of trusted files in {file} is damaged: you are asked again about what is lost."
+    settings = QSettings(str(opened.path), QSettings.Format.IniFormat)
+    window = MainWindow(FakeEngine, State(sample="digit-3"), settings, SPECS)
+    opened.qtbot.addWidget(window)
+    assert window.kept.look() == told
+    window.close()
+    file.write_text('{"equiscope_trust": 1, "sha256": {"' + "a" * 64 + '": "net.py"}}')
+    assert opened.again() == ""
+
+
 def test_a_file_that_is_none_of_settings_is_told_in_a_line(opened: Opened) -> None:
     told = opened.again(bytes(range(256)) * 40)
     assert str(opened.path) in told and "\n" not in told and len(told) < 300

@@ -387,6 +387,23 @@ def test_what_went_well_goes_away_and_what_went_wrong_stays(bench: Bench, monkey
     assert window.infobar.isVisible() and not window.infobar.passing
 
 
+def test_what_is_said_of_a_model_stays_until_the_model_is_shown(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("widgets.window.bars.infobar.GONE_MS", 50)
+    window = bench.window()
+    asked: list[bool] = []
+
+    def awaited() -> bool:
+        asked.append(True)
+        return True  # a network that takes its time
+
+    window.infobar.awaited = awaited
+    window.say("info", "x.npz is a cloud of points: now SchNet is shown.")
+    bench.until(lambda: len(asked) > 2)  # it would have gone more than twice
+    assert window.infobar.isVisible() and window.infobar.passing
+    window.infobar.awaited = lambda: False
+    bench.until(lambda: not window.infobar.isVisible())
+
+
 # ---- keys
 
 

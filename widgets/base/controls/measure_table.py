@@ -72,7 +72,7 @@ class MeasureTable(QFrame):
             measure = square.measures.get(square.layer.name) if square is not None else None
             head.setVisible(k == 0 or square is not None)
             verdict, role = _verdict(square, measure)
-            head.setText(verdict.replace(" ", "\n") if len(squares) > 1 else verdict)  # two have no room side by side
+            head.setText(_in_two_lines(verdict) if len(squares) > 1 else verdict)  # two have no room side by side
             head.setProperty("role", role)
             if square is not None:
                 head.setToolTip(f"{square.title}, {square.layer.name}")
@@ -88,8 +88,11 @@ class MeasureTable(QFrame):
     def _write_title(self) -> None:
         """Name the layer, as much of it as fits beside the verdicts."""
         name = self.title.toolTip() or "no layer"
-        heads = sum(head.sizeHint().width() + BETWEEN for head in self.heads if not head.isHidden())
-        room = max(40, self.width() - 2 * MARGIN - heads)
+        columns = ([head, *(self.cells[key, k] for key, _, _ in ROWS)] for k, head in enumerate(self.heads))
+        # a figure below may be wider than the verdict
+        taken = [max(one.sizeHint().width() for one in column) for column in columns if not column[0].isHidden()]
+        # a column without a network keeps the gap before it
+        room = max(40, self.width() - 2 * MARGIN - sum(taken) - BETWEEN * len(self.heads))
         font = QFont(self.title.font())
         font.setBold(True)  # as the style sheet has it
         self.title.setText(shortened(QFontMetricsF(font), name, room - 2))
@@ -145,6 +148,15 @@ def _verdict(square: Square | None, measure: Measure | None) -> tuple[str, str]:
     if square.layer.name in square.guilty:
         return "guilty", "bad"
     return (word := badge(measure)), {"holds": "good", "broken": "bad", "broken earlier": "text"}.get(word, "muted")
+
+
+def _in_two_lines(words: str) -> str:
+    """Break words at the blank nearest to their middle: of three lines the table would be half as high again."""
+    blanks = [k for k, letter in enumerate(words) if letter == " "]
+    if not blanks:
+        return words
+    at = min(blanks, key=lambda k: abs(2 * k + 1 - len(words)))
+    return f"{words[:at]}\n{words[at + 1 :]}"
 
 
 def _text(measure: Measure | None, key: str) -> str:

@@ -16,7 +16,7 @@ from explorer.spaces.points.drawing.chemistry import colours, radii
 from explorer.spaces.points.drawing.values import PointsPart
 from explorer.spaces.points.fields import Irreps
 from explorer.spaces.points.vectors import EDGES
-from explorer.square.frame import Square
+from explorer.square.frame import BACK, Square
 from widgets.base.look import theme
 from widgets.base.text.words import figure
 from widgets.spaces.mesh.drawing.inks import rgb
@@ -26,7 +26,7 @@ from widgets.spaces.points.solids import Solids, fewer, rings, solids, spacing
 
 Array = NDArray[Any]
 NEGATIVE, NEUTRAL, POSITIVE = (0, 114, 178), (150, 150, 150), (213, 94, 0)  # charges; Okabe and Ito
-OWN = ("x", "F(x)")  # panels with the places of x; those of rho(g) x have others
+OWN = ("x", "F(x)", BACK)  # panels with the places of x; those of rho(g) x have others
 PLAIN = ("x", "ρ(g)x")  # panels of the data alone
 NO_ARROWS = "-"
 NO_PAIRS = "Pairs of points: see Matrix for the difference."
@@ -67,6 +67,12 @@ class Value:
     @property
     def size(self) -> Array:
         return np.asarray(np.linalg.norm(self.numbers, axis=1))
+
+    @property
+    def short(self) -> str:
+        """Its number, degree and parity without the word for them: "19 · 2e"."""
+        number, dot, kind = self.name.partition(" · ")
+        return f"{number}{dot}{kind.split()[0]}" if dot else self.name
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -135,11 +141,10 @@ def chosen_arrows(part: PointsPart, choice: Choice) -> str:
     return choice.arrows if choice.arrows in part.vectors else next(iter(part.vectors))
 
 
-def sides_of(choice: Choice, identity: bool) -> tuple[str, ...]:
-    """Return which panels are shown."""
-    if choice.sides:
-        return choice.sides
-    return ("x", "F(x)") if identity else ("F(x)", "F(ρ(g)x)", "difference")
+def sides_of(choice: Choice, identity: bool, back: bool = False) -> tuple[str, ...]:
+    """Return which panels are shown; where answers are taken `back`, these in place of F(ρ(g)x)."""
+    sides = choice.sides or (("x", "F(x)") if identity else ("F(x)", "F(ρ(g)x)", "difference"))
+    return tuple(BACK if back and side == "F(ρ(g)x)" else side for side in sides)
 
 
 def panels(square: Square, choice: Choice, identity: bool, node: int | None) -> tuple[Panel, ...]:
@@ -148,7 +153,7 @@ def panels(square: Square, choice: Choice, identity: bool, node: int | None) -> 
     if part is None:
         return ()
     made = _Maker(square, part, choice, node)
-    return tuple(made.panel(side) for side in sides_of(choice, identity))
+    return tuple(made.panel(side) for side in sides_of(choice, identity, part.back is not None))
 
 
 class _Maker:
@@ -183,12 +188,12 @@ class _Maker:
         if side in PLAIN:
             return self._plain(part.moved[part.order] if moved else part.position, title, moved)
         table = {"F(x)": part.values, "ρ′(g)F(x)": part.expected, "F(ρ(g)x)": part.answer,
-                 "difference": part.difference}[side]  # fmt: skip
+                 "difference": part.difference, BACK: part.back}[side]  # fmt: skip
         if table is None:
             return Panel(blank(self.square.no_action or "No action of this element on this field.", title), nothing)
         places = part.moved[part.order] if moved else part.position
-        if side in ("F(x)", "F(ρ(g)x)") and part.links is not None:
-            return self._linked(places, part.answer_links if moved else part.links, title)
+        if side in ("F(x)", "F(ρ(g)x)", BACK) and part.links is not None:
+            return self._linked(places, part.links if side == "F(x)" else part.answer_links, title)
         if part.kind == "invariant":
             return Panel(blank(NO_PAIRS if part.links is not None else NO_PLACES, title), nothing)
         table = at_points(part, table, moved)
@@ -250,7 +255,7 @@ class _Maker:
         levels = (-self.limit if self._signed() else 0.0, self.limit)
         table = standing_out(theme.signed_map() if levels[0] < 0 else theme.error_map())
         return self._drawn(
-            places, title, self._solids(places), numbers=numbers, levels=levels, table=table, bar=found.name
+            places, title, self._solids(places), numbers=numbers, levels=levels, table=table, bar=found.short
         )
 
     def _signed(self) -> bool:
@@ -277,10 +282,16 @@ class _Maker:
         made = solids(places, self.radius, self.bonds, self._width(), reach, fineness(n), self.kinds)
         scalars = np.full(len(made.owner), np.nan)
         scalars[n : n + function.size] = function.ravel()
-        shown = float(np.abs(function).max(initial=0.0)) or 1.0
+        shown = self._peak(harmonics)
         return self._panel(places, title, made, MeshLook(
-            made.vertices, made.faces, title, "", None, scalars, (-shown, shown), bar=found.name,
+            made.vertices, made.faces, title, "", None, scalars, (-shown, shown), bar=found.short,
         ))  # fmt: skip
+
+    def _peak(self, harmonics: Array) -> float:
+        """Return how far from zero the drawn functions come on either side, so that colours mean the same on both."""
+        part = self.part
+        both = [self._value(at_points(part, t, m)) for t, m in ((part.values, False), (part.answer, True))]
+        return max([float(np.nanmax(np.abs(v.numbers @ harmonics.T), initial=0.0)) for v in both if v] or [0.0]) or 1.0
 
     def _moved_points(self, places: Array, there: Array, title: str, side: str) -> Panel:
         """Draw points where a layer has moved them, with a line from where they were."""
@@ -426,7 +437,7 @@ def point_words(square: Square, part: PointsPart, side: str, point: int) -> str:
         for key, vectors in (part.vectors_after if moved else part.vectors).items():
             words.append(f"{key} ({', '.join(figure(float(v)) for v in vectors[point])})")
     table = {"x": part.x, "F(x)": part.values, "ρ′(g)F(x)": part.expected, "F(ρ(g)x)": part.answer,
-             "difference": part.difference}.get(side)  # fmt: skip
+             "difference": part.difference, BACK: part.back}.get(side)  # fmt: skip
     if table is not None and (part.kind == "particle" or side == "x") and len(table) == len(part.position):
         row = table[part.order[point]] if moved else table[point]
         words.append(" ".join(figure(float(v)) for v in row[:6]) + (" …" if len(row) > 6 else ""))

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.spaces.volume.drawing.values import VolumePart, centred
+from explorer.square.frame import BACK
 
 Place = tuple[int, int, int]  # slice, row, column
 PLANES = ("z", "y", "x")  # of the axes that slices are taken along
@@ -100,11 +101,15 @@ def _middle(values: NDArray[np.floating]) -> Place:
 
 
 def panels(part: VolumePart, identity: bool) -> list[Panel]:
-    """Return the panels of a square, row by row: x and ρ(g)x, F(x) and F(ρ(g)x), ρ′(g)F(x) and the difference."""
+    """Return the panels of a square, row by row: x and ρ(g)x, F(x) and F(ρ(g)x), ρ′(g)F(x) and the difference.
+
+    Where answers are taken back, these stand in place of F(ρ(g)x), beside F(x).
+    """
     coarse, fine = part.strides[:2]
     found = [Panel("x", part.x, part, 1.0, coarse)]
     found += [] if identity else [Panel("ρ(g)x", part.gx, part, 1.0, coarse)]
     layer = [("F(x)", part.values)]
     if not identity:
-        layer += [("F(ρ(g)x)", part.answer), ("ρ′(g)F(x)", part.expected), ("difference", part.difference)]
+        layer += [("F(ρ(g)x)", part.answer) if part.back is None else (BACK, part.back)]
+        layer += [("ρ′(g)F(x)", part.expected), ("difference", part.difference)]
     return found + [Panel(name, v, part, part.spacing, fine) for name, v in layer if v is not None]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import QBoxLayout, QComboBox, QHBoxLayout, QLabel, QToolButton, QWidget
 
-from explorer.app.thread.orbit_key import orbit_key
+from explorer.app.thread.orbit_key import elements_key, orbit_key
 from explorer.declare.elements import Transform, transforms
 from explorer.declare.params import Param
 from explorer.square.frame import Frame, OrbitCurve, Square
@@ -157,7 +157,9 @@ class OrbitView(View):
             output = square.layers[-1].name if square is not None and square.layers else ""
             output = output if output in curve.errors else (names[-1] if names else "")
             measured = self._measured(curve, square, {layer, output})
-            traces.append(Trace(measured, layer, output, "second" if k else "first", instead))
+            former = elements_key(curve.state) != elements_key(self._state)
+            role = "muted" if former else "second" if k else "first"
+            traces.append(Trace(measured, layer, output, role, instead, former))
         return traces
 
     def _measured(self, curve: OrbitCurve, square: Square | None, layers: set[str]) -> OrbitCurve:

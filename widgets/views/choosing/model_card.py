@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import islice
+
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPointF, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen, QTextLayout, QTextOption
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
@@ -16,6 +19,7 @@ from widgets.views.choosing.filters import SHORT, Favourites
 from widgets.views.choosing.pictures import SIZE, thumbnail
 
 MARGIN = 8
+MOST_LINES = 4  # of a title
 NARROW = 250  # pixels of a list below which pictures are smaller
 Index = QModelIndex | QPersistentModelIndex
 
@@ -33,9 +37,21 @@ class CardDelegate(QStyledItemDelegate):
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         line = self._list.fontMetrics().height()
-        if index.data(INFO) is None:
+        if (info := index.data(INFO)) is None:
             return QSize(120, round(1.9 * line))
-        return QSize(120, max(self.picture_size()[1], round(3.4 * line)) + 2 * MARGIN)
+        words = round((self._lines(info) + 1.4) * line)
+        return QSize(120, max(self.picture_size()[1], words) + 2 * MARGIN)
+
+    def title_box(self, rect: QRect) -> QRectF:
+        """Return where a card's title stands, in its rectangle: beside the picture, left of the star."""
+        line = self._list.fontMetrics().height()
+        left = rect.left() + 2 * MARGIN + self.picture_size()[0] + 2
+        return QRectF(left, rect.top() + MARGIN - 2, rect.right() + 1 - MARGIN - line - left, MOST_LINES * line + 2)
+
+    def _lines(self, info: ModelInfo) -> int:
+        """Return how many lines a title takes: two, or more where it is longer, so that it is not cut."""
+        box = self.title_box(QRect(0, 0, self._list.viewport().width(), 0))
+        return max(2, min(MOST_LINES, len(list(_layout(info.title, box.width(), self._list.font())))))
 
     def star_rect(self, rect: QRect) -> QRect:
         """Return the place of the star in a card's rectangle."""
@@ -72,7 +88,7 @@ class CardDelegate(QStyledItemDelegate):
             p.drawText(self.star_rect(rect), Qt.AlignmentFlag.AlignCenter, star)
         line = self._list.fontMetrics().height()
         p.setPen(QColor(t.text))
-        paint_lines(p, info.title, QRectF(box.left(), box.top(), box.width() - line, 2 * line + 2), self._list.font())
+        paint_lines(p, info.title, self.title_box(rect), self._list.font(), MOST_LINES)
         offered = self._list.can_compare(info) and (over or second)
         foot = QRectF(box.left(), box.bottom() - line, box.width(), line)
         if offered:
@@ -142,19 +158,22 @@ def paint_lines(p: QPainter, text: str, box: QRectF, font: QFont, most: int = 2)
     """Write a text in at most so many lines, the last of them elided; return how many there are."""
     p.setFont(font)
     metrics = QFontMetricsF(font)
-    layout = QTextLayout(text, font)
-    option = QTextOption()
+    k = 0
+    for start, end in islice(_layout(text, box.width(), font), most):
+        last = k == most - 1 and end < len(text)
+        shown = metrics.elidedText(text[start:], Qt.TextElideMode.ElideRight, box.width()) if last else text[start:end]
+        p.drawText(QPointF(box.left(), box.top() + k * metrics.height() + metrics.ascent()), shown)
+        k += 1
+    return k
+
+
+def _layout(text: str, width: float, font: QFont) -> Iterator[tuple[int, int]]:
+    """Yield where the lines of a text begin and end that is broken between words, and in a word that is too long."""
+    layout, option = QTextLayout(text, font), QTextOption()
     option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
     layout.setTextOption(option)
     layout.beginLayout()
-    y, k = box.top(), 0
-    while k < most and (line := layout.createLine()).isValid():
-        line.setLineWidth(max(box.width(), 1.0))
-        start = line.textStart()
-        last = k == most - 1 and start + line.textLength() < len(text)
-        shown = text[start:] if last else text[start : start + line.textLength()]
-        shown = metrics.elidedText(shown, Qt.TextElideMode.ElideRight, box.width()) if last else shown
-        p.drawText(QPointF(box.left(), y + metrics.ascent()), shown)
-        y, k = y + metrics.height(), k + 1
+    while (line := layout.createLine()).isValid():
+        line.setLineWidth(max(width, 1.0))
+        yield line.textStart(), line.textStart() + line.textLength()
     layout.endLayout()
-    return k

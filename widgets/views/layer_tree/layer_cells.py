@@ -107,6 +107,7 @@ class FieldDelegate(QStyledItemDelegate):
         if option.fontMetrics.horizontalAdvance(text) > room:
             text = text.removeprefix("grid ")
             option.text = _REGULAR.sub(r"\1", text)
+        option.textElideMode = Qt.TextElideMode.ElideRight  # a field is read by its beginning
 
     def createEditor(self, parent: QWidget, option: QStyleOptionViewItem, index: Index) -> QWidget:
         editor = QComboBox(parent)

@@ -63,6 +63,7 @@ class LayersView(FrameView[Square]):
         self.tree.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.tree.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.tree.setIndentation(12)
+        self.tree.setTextElideMode(Qt.TextElideMode.ElideMiddle)  # what a layer is stands at the end of its name
         self.tree.setMouseTracking(True)
         self.tree.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.tree.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
@@ -311,6 +312,8 @@ class LayersView(FrameView[Square]):
         # the viewport, because a scroll bar that comes takes of the width too
         if watched is self.tree.viewport() and event.type() == QEvent.Type.Resize:
             self._share_width(self.tree.viewport().width())
+        elif watched is self.tree.viewport() and event.type() == QEvent.Type.Leave:
+            self.hovered.emit("")  # to the controls above, for one, which are no layer
         return super().eventFilter(watched, event)
 
     def _share_width(self, width: int) -> None:

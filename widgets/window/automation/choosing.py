@@ -52,6 +52,14 @@ def model_for(sample: str, model: str, catalogue: Catalogue | None) -> str:
     return model if same_space(known.get(model, ""), known.get(fit[-1], "")) else fit[-1]
 
 
+def other_part(sample: str, by: int, count: int) -> str:
+    """Return the sample that comes `by` after one of several in the same data, round and round."""
+    base, part = split_part(sample)
+    number, colon, rest = part.partition(":")
+    here = int(number) if number.isdigit() else 1
+    return f"{base}#{(here - 1 + by) % count + 1}{colon}{rest}"
+
+
 class Opening(Protocol):
     """The part of the controller that opening data needs."""
 
@@ -88,6 +96,26 @@ def open_sample(controller: Opening, path: str) -> None:
             controller.change({"sample": path, "model": model})
 
     controller.do(work, f"Opening {Path(base_of(path)).name}…", done)
+
+
+def open_otherwise(controller: Opening, path: str) -> None:
+    """Have the engine open a file whose name does not say what it is: weights, or data."""
+    name, state = Path(path).name, controller.state
+    known = ", ".join(sorted({*(controller.catalogue.extensions if controller.catalogue else ()), ".json"}))  # sessions
+
+    def work(engine: Any) -> Mapping[str, Any]:
+        if hasattr(engine, "open"):
+            found: Mapping[str, Any] = engine.open(path, state)
+            return found
+        raise ValueError(f"{name} is of no kind that Equiscope opens: {known}.")
+
+    def opened(changes: Mapping[str, Any]) -> None:
+        if sample := changes.get("sample"):  # data, by its content
+            open_sample(controller, sample)
+        else:
+            controller.change(changes)
+
+    controller.do(work, f"Opening {name}…", opened)
 
 
 def switched(sample: str, before: str, model: str, catalogue: Catalogue | None) -> str:

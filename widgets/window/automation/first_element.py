@@ -8,6 +8,7 @@ from PySide6.QtCore import QObject
 
 from explorer.declare.elements import parse_chain
 from explorer.declare.space import kinds
+from explorer.state.state import orbit_for
 from widgets.window.controller import Controller
 
 
@@ -26,7 +27,8 @@ class FirstElement(QObject):
             self._done()
         elif (kind := kinds().get(controller.domain)) is not None:
             self._done()
-            controller.start_from(replace(controller.state, steps=parse_chain(kind.showcase)))
+            steps = parse_chain(kind.showcase)
+            controller.start_from(replace(controller.state, steps=steps, orbit=orbit_for(controller.state, steps)))
             if controller.frame is not None:  # else the state is asked for when all is known of it
                 controller.refresh()
 

@@ -12,7 +12,7 @@ from widgets.base.look import theme
 
 
 class DataLine(QFrame):
-    """Hidden where the data go into the network as they are; a click on it offers the alternatives."""
+    """In its place from the first frame on, so that no note moves the stage; a click on it offers the alternatives."""
 
     asked = Signal()
 
@@ -30,6 +30,9 @@ class DataLine(QFrame):
         self.button.setToolTip("Read it as something else, choose columns, crop or pad: with a preview")
         self.button.setAccessibleName("Change how the data are read and fitted")
         self.button.clicked.connect(self.asked)
+        policy = self.button.sizePolicy()
+        policy.setRetainSizeWhenHidden(True)  # one height, with and without it
+        self.button.setSizePolicy(policy)
         row = QHBoxLayout(self)
         row.setContentsMargins(10, 2, 6, 2)
         row.setSpacing(8)
@@ -40,9 +43,6 @@ class DataLine(QFrame):
 
     def show_notes(self, title: str, notes: Sequence[str], choices: bool) -> None:
         """Tell the conversions of some data; `choices` says whether there is another way."""
-        if not notes and not choices:
-            self.hide()
-            return
         self._title, self._notes = title, tuple(notes)
         self._write()
         self.button.setVisible(choices)

@@ -94,7 +94,8 @@ class Diagnosis(QFrame):
             BETWEEN.join(_in_brief(square, several) for square in squares),
             BETWEEN.strip(" ").join(f" {verdict_in_brief(square)} " for square in squares).strip().capitalize(),
         )
-        self._role = verdict_colour_role(squares[0])
+        roles = [verdict_colour_role(square) for square in squares]
+        self._role = "bad" if "bad" in roles else roles[0]  # one dot for all: green only where none is broken
         self._offer(squares[0], frame)
         if self._withheld:
             self._whole, self._shorter = self._withheld, (self._withheld,)

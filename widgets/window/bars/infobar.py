@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QToolButton, QWidget
 
@@ -63,7 +65,8 @@ class InfoBar(QFrame):
         row.addWidget(self.details_button, 0, Qt.AlignmentFlag.AlignTop)
         row.addWidget(self.close_button, 0, Qt.AlignmentFlag.AlignTop)
         self._gone = QTimer(self, singleShot=True, interval=GONE_MS)
-        self._gone.timeout.connect(self.hide)
+        self._gone.timeout.connect(self._go)
+        self.awaited: Callable[[], bool] = lambda: False  # whether what the message is about is still to come
         self.hide()
         self.apply_theme()
 
@@ -127,6 +130,14 @@ class InfoBar(QFrame):
         """
         if (passing or not self.passing) and not self.offering:
             self.hide()
+
+    def _go(self) -> None:
+        self._gone.start() if self.awaited() else self.hide()
+
+    def read_again(self) -> None:
+        """Count from now on how long a passing message stays: what it speaks of has only just come."""
+        if self.passing:
+            self._gone.start()
 
     def frame_came(self) -> None:
         """Take back the failure of a request once another one was answered."""

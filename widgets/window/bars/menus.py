@@ -386,7 +386,8 @@ class Menus(QObject):
         """Tick what is in use and grey out what would do nothing."""
         controller, actions = self._controller, self.actions
         undoable = (controller.can_undo, controller.can_redo, bool(state.steps), state.untransform)
-        followed = (controller.domain, *undoable, state.model, state.compare, state.sample, state.device, state.dtype)
+        chosen = (state.model, state.compare, state.sample, state.device, state.dtype)
+        followed = (controller.domain, pieces := controller.pieces, *undoable, *chosen)
         if followed == self._followed:
             return  # most of a drag, and there are a hundred actions
         before, self._followed = self._followed, followed
@@ -394,12 +395,14 @@ class Menus(QObject):
         actions["redo"].setEnabled(controller.can_redo)
         for name in ("invert", "reset"):
             actions[name].setEnabled(bool(state.steps))
+        for name in ("next_part", "previous_part"):
+            actions[name].setEnabled(pieces > 1)
         actions["untransform"].setChecked(state.untransform)
         actions["alone"].setVisible(bool(state.compare))
         actions["input"].setVisible(code_of(state.model) is not None)
         actions["train"].setVisible(self._files.trainer.card() is not None)
         self._models.mark(state.model)
-        if before[5:6] != (state.model,):
+        if before[6:7] != (state.model,):
             self._fill_compare(state.model)
         self._compare.mark(next(iter(state.compared), ""))
         self._samples.mark(state.sample)

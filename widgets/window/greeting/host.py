@@ -18,6 +18,7 @@ CLOSED = "greeting_closed"
 TURN = "rotate"
 QUARTER = 90.0
 TURN_MS = 1500
+TAG = "greeting"  # of all that one press changes
 
 
 class Host(Protocol):
@@ -30,9 +31,6 @@ class Host(Protocol):
     @property
     def domain(self) -> str:
         """Return the kind of data that the model in use lives on."""
-
-    def set_model(self, name: str) -> None:
-        """Show another model."""
 
     def grant(self, wish: Wish) -> None:
         """Change the state as is asked."""
@@ -93,7 +91,7 @@ class Greeting(QObject):
     def _turn(self) -> None:
         """Turn by a quarter from wherever the picture is, in steps that are seen."""
         if not self._turns():  # what is shown now cannot be turned
-            self._host.set_model(State().model)
+            self._show(State().model)
         step = self._host.state.step(TURN)
         # a turn under way is finished first, so that pressing twice is half a turn
         start = self.turning.endValue() if self.runs() else step.values[0] if step is not None else 0.0
@@ -107,13 +105,21 @@ class Greeting(QObject):
         return self.turning.state() == QVariantAnimation.State.Running
 
     def _turn_to(self, angle: float) -> None:
-        self._host.grant(Wish(step=(TURN, (round(angle, 1),)), tag="greeting"))
+        self._host.grant(Wish(step=(TURN, (round(angle, 1),)), tag=TAG))
 
     def _show_ordinary(self) -> None:
-        self._host.set_model(ORDINARY)
+        if self.runs():  # the press before this one is an entry of its own, and a whole turn
+            self.turning.setCurrentTime(self.turning.duration())
+        self._show(ORDINARY)
         step = self._host.state.step(TURN)
-        if not self.runs() and (step is None or not step.values[0]):
+        if step is None or not step.values[0]:
             self._turn()  # at the identity every network is right
+        else:
+            self._host.grant(Wish(done=True))
+
+    def _show(self, model: str) -> None:
+        """Show a model; a turn that follows is of the same entry of the history: one press, one undo."""
+        self._host.grant(Wish(changes={"model": model}, tag=TAG))
 
     def _open(self) -> None:
         self._open_mine()

@@ -154,11 +154,12 @@ class Guide(QObject):
             self._shell.show_view(self.wanted)
 
     def _named(self, session: Session) -> str:
-        """Return the panel below the stage that the text of a lesson speaks of, "" where a step asks to open it."""
+        """Return the panel below the stage that a lesson speaks of or means, "" where a step asks to open it."""
         asked = self._asked(session)
         titles = {self._shell.docks.docks[name].windowTitle(): name for name in self._shell.docks.below()}
         words = re.findall(r"(?<!\*)\*([^*\n]+)\*(?!\*)", session.text)
-        return next((titles[word] for word in words if word in titles and titles[word] not in asked), "")
+        meant = [titles.get(word, "") for word in words] + [task.show for task in session.tasks]
+        return next((name for name in meant if name in titles.values() and name not in asked), "")
 
     def _put_away(self) -> None:
         """Bring others to the front of panels that steps ask to open: the lesson before has left them there."""
@@ -273,7 +274,7 @@ class Guide(QObject):
         if self.panel is None or self.strip is None:
             return
         if shown := bool(self.walk.tasks) and not self._panel_in_sight:
-            self.strip.show_walk(self.walk, self._answered)
+            self.strip.show_walk(self.walk, self._answered, self._shell.layer_menu.withheld)
         self.strip.setVisible(shown)
 
     def _point(self, k: int | None = None) -> None:

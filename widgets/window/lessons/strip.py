@@ -40,15 +40,17 @@ class LessonStrip(QFrame):
         self.hide()
         self.apply_theme()
 
-    def show_walk(self, walk: Walk, answered: set[int]) -> None:
-        """Show the step that is to be done next."""
+    def show_walk(self, walk: Walk, answered: set[int], riddle: bool = False) -> None:
+        """Show the step that is to be done next; with a `riddle`, in the end the one that has its answer."""
         k = walk.current
+        if riddle and walk.finished:
+            k = next((i for i, t in enumerate(walk.tasks) if t.names_layer and i not in answered), k)
         self.card.setVisible(k < len(walk.tasks))
         self.finished.setVisible(k >= len(walk.tasks))
         if k < len(walk.tasks):
             task: Task = walk.tasks[k]
             self.card.show_task(k, task)
-            self.card.show_state(False, True, walk.parts(k), k in answered)
+            self.card.show_state(walk.done[k], True, walk.parts(k), k in answered)
 
     def apply_theme(self) -> None:
         t = theme.current()

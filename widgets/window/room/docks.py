@@ -33,6 +33,7 @@ AREAS = {
 SMALLEST = QSize(200, 90)  # of a panel
 DIGEST = 8  # bytes before a saved layout, which follow from it
 CONTROLS = 260  # pixels of width that the right side keeps: its buttons and boxes are as narrow as they go
+BARS = 130  # pixels of height of menus, tabs, strips and the status bar
 ROOMY = 1700  # pixels of width from which the bottom panels stand in two groups side by side
 
 
@@ -113,7 +114,7 @@ class Docks(QObject):
         wide = [name for name in sides if name in firsts]
         self._window.resizeDocks([firsts[n] for n in wide], [sides[n] for n in wide], Qt.Orientation.Horizontal)
         if columns:
-            tall = max(190, min(int(height * 0.3), 420))
+            tall = max(170, min(int((height - BARS) * 0.3), 420))
             self._window.resizeDocks(columns, [tall] * len(columns), Qt.Orientation.Vertical)
             self._window.resizeDocks(columns, [width // len(columns)] * len(columns), Qt.Orientation.Horizontal)
 
@@ -178,10 +179,19 @@ class Docks(QObject):
             if not dock.isHidden() and not self.fits(name):
                 self._away.add(name)
                 beside = [d for d in self._window.tabifiedDockWidgets(dock) if not d.isHidden()]
-                on_top = not dock.visibleRegion().isEmpty()
+                on_top = self._in_front(dock)
                 dock.hide()
                 if on_top and beside:  # not the one that happens to be next
                     min(beside, key=list(self.docks.values()).index).raise_()
+
+    def _in_front(self, dock: QDockWidget) -> bool:
+        """Say whether a panel is, or will be once the window is shown, in front of those it shares its place with."""
+        if self._window.isVisible():
+            return not dock.visibleRegion().isEmpty()
+        title = dock.windowTitle()
+        # the newest bar of tabs: that of a former layout may still stand there
+        held = (bar for bar in reversed(self._bars()) if title in map(bar.tabText, range(bar.count())))
+        return next((bar.tabText(bar.currentIndex()) == title for bar in held), False)
 
     def fits(self, name: str) -> bool:
         """Say whether a panel has something to say of what is shown."""

@@ -67,6 +67,8 @@ class Shell(QMainWindow):
         self.squeezed = Squeezed(self, self.center, lambda: [self.docks.docks[name] for name in self.docks.below()])
         self._domain = ""  # of what is shown
         self._session: tuple[object, str] = (None, "")  # the epoch and the file of the session that was opened last
+        self._seen: object = None  # the epoch of the frame that is shown
+        self.infobar.awaited = lambda: self.controller.waiting
         self._said_of: set[object] = set()  # epochs: the message above the stage is about one of them
         self._logged: list[tuple[str, str, str]] = []  # until there is a view for it
         c = self.controller
@@ -209,6 +211,9 @@ class Shell(QMainWindow):
         first = self.stack.currentWidget() is self.loading
         self.stack.setCurrentWidget(self.panes)
         self._follow_domain(frame)
+        if frame.state.epoch != self._seen:
+            self._seen = frame.state.epoch
+            self.infobar.read_again()
         if first and (front := self.panes.front()) is not None:
             front.setFocus()  # Space, F and the arrows are for the picture, not for the first field that takes text
         if frame.stale is None:  # else the sentence about the file stays until it runs again

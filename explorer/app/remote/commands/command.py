@@ -11,8 +11,18 @@ from collections.abc import Sequence
 from typing import Any
 
 from explorer.app.remote.block import Block
-from explorer.app.remote.life.deaths import GARBLED, SILENT, cause, excess, place, who
-from explorer.app.remote.life.watching import CONTROLS, GRACE, OVER, TICK, Output, Standing, give_way, here
+from explorer.app.remote.life.deaths import GARBLED, SILENT, cause, excess, flooded, place, who
+from explorer.app.remote.life.watching import (
+    CONTROLS,
+    GRACE,
+    MOST_WRITTEN,
+    OVER,
+    TICK,
+    Output,
+    Standing,
+    give_way,
+    here,
+)
 from explorer.app.remote.note import Note
 from explorer.app.remote.settings import memory_limit
 from explorer.work.processes.asked_to_end import SIGNALLED
@@ -22,13 +32,12 @@ from explorer.work.processes.starting import start
 from explorer.work.processes.wire import Reader
 
 MOST_SHOWN = 8_192  # bytes of output of the network that are passed on
-MOST_WRITTEN = 50_000_000  # bytes of output of the network; one that writes more is ended
 ENDING = 0.3  # seconds from when its line is closed until a process that ends has ended
 MOST_TOLD = 2**30  # bytes of one answer
 CHECKED = 64  # characters; what is longer is no name of a thread that is told
 
 
-def delegated(argv: Sequence[str], program: str, model: str, timeout: float | None) -> int:
+def delegated(argv: Sequence[str], program: str, model: str, timeout: float | None, began: float | None = None) -> int:
     """Run a command line elsewhere; return its exit code, 2 where it has not ended well.
 
     What it answers is printed when it has ended well, what it says beside that at once, and of what the network prints
@@ -38,17 +47,18 @@ def delegated(argv: Sequence[str], program: str, model: str, timeout: float | No
         program: the module whose `main` takes the words.
         model: what it is about, for the sentence.
         timeout: seconds until it is ended, None for never.
+        began: the moment (`time.monotonic`) that they count from; default: now.
     """
-    return _Command(argv, program, model, timeout).run()
+    return _Command(argv, program, model, timeout, time.monotonic() if began is None else began).run()
 
 
 class _Command:
     """One command under way."""
 
-    def __init__(self, argv: Sequence[str], program: str, model: str, timeout: float | None) -> None:
+    def __init__(self, argv: Sequence[str], program: str, model: str, timeout: float | None, began: float) -> None:
         self._names = (model,)
         self._seconds = timeout
-        self._until = math.inf if timeout is None else time.monotonic() + timeout
+        self._until = math.inf if timeout is None else began + timeout
         self._limit = memory_limit()
         number = Block.made()
         self._note = Note(number, fresh=True)
@@ -66,7 +76,7 @@ class _Command:
         try:
             problem = self._problem()
         except KeyboardInterrupt:
-            give_way(self._started)
+            give_way(self._started, self._note)
             raise
         finally:
             end(self._started.process, self._started.working)
@@ -111,9 +121,10 @@ class _Command:
                 return excess(self._names, self._limit, self._place()).rstrip(".")
             if time.monotonic() > self._until:
                 return f"{who(self._names)} had not ended after {self._seconds:g} s{self._place()}, and was stopped"
-            if self._output.total > MOST_WRITTEN:
-                most = f"{MOST_WRITTEN // 10**6} MB"
-                return f"{who(self._names)} printed more than {most}{self._place()}, and was stopped"
+            if self._output.flooding:
+                return flooded(self._names, MOST_WRITTEN, self._place())
+        if self._output.flooding:  # just before it was done
+            return flooded(self._names, MOST_WRITTEN, "")
         if self._code > SIGNALLED:  # nobody has asked it to end: it has asked itself
             return f"{who(self._names)} {cause(SIGNALLED - self._code)}{self._last_place()}"
         return self._left_over()

@@ -24,6 +24,7 @@ TOLD = {
 KILLED = "was killed by its own code or by another program (SIGKILL)"
 # exit codes by which Windows says the same
 WINDOWS = {0xC0000005: TOLD["SIGSEGV"], 0xC0000409: TOLD["SIGABRT"], 0xC00000FD: "overran its stack"}
+BROKEN = 70  # exit code of a process in which nothing can be answered any more
 _FRAME = re.compile(r'^ *File "(?P<file>.+)", line (?P<line>\d+)', re.MULTILINE)
 
 
@@ -52,6 +53,8 @@ def cause(code: int, guard_killed: bool = False, out_of_memory: bool = True) -> 
         if name == "SIGKILL" and not out_of_memory:
             return KILLED
         return TOLD.get(name, f"was ended by {name}")
+    if code == BROKEN:
+        return "has broken what Python itself needs in its process"
     return WINDOWS.get(code, f"ended its own process with exit code {code}")
 
 
@@ -65,6 +68,11 @@ def excess(names: Iterable[str], limit: int, where: str) -> str:
     """Return what is said of networks whose process took more memory than it may."""
     most = f"the {limit / GB:.3g} GB that it may ({MEMORY} sets the limit)"
     return f"{who(names)} took more memory than {most}{where}: choose a smaller sample or network."
+
+
+def flooded(names: Iterable[str], most: int, where: str) -> str:
+    """Return what is said of networks whose process has printed more than that many bytes."""
+    return f"{who(names)} printed more than {most // 10**6} MB{where}, and was stopped"
 
 
 def who(names: Iterable[str]) -> str:

@@ -21,6 +21,7 @@ from explorer.work.processes.starting import Started
 TICK = 0.05  # seconds between two looks at who waits, and at the memory that it takes
 GRACE = 1.0  # seconds that it has to give way in
 MOST_GRACE = 5.0  # seconds by the clock, where it is given so much processor time
+HASTE, MOST_HASTE = 0.25, 1.0  # the same where it runs the network, which has begun nothing that is to be taken back
 OVER = 1.1  # times the limit of memory: at the limit itself its own requests begin to fail, which says more
 LAST_WORDS = 0.2  # seconds to say where it is, before it is ended
 # what would move the cursor of a terminal, clear it, name its window or turn the direction of a line round; colours go
@@ -31,6 +32,7 @@ CONTROLS = re.compile(
 )
 FATAL = re.compile(r"^Fatal Python error: .*\n", re.MULTILINE)
 MOST_PRINTED = 65_536  # bytes of what it prints while it answers one request; the rest is counted
+MOST_WRITTEN = 50_000_000  # bytes of the same; what prints more is ended
 
 
 class Standing:
@@ -81,18 +83,22 @@ def _until(seen: Callable[[], bool]) -> None:
         time.sleep(0.01)
 
 
-def give_way(started: Started) -> None:
+def give_way(started: Started, note: Note) -> None:
     """Ask a process to end and wait a moment, so that it takes back what it has begun.
 
-    The moment is a second of its own processor time: on a busy machine that takes longer by the clock.
+    The moment is a second of its own processor time, a part of that in the network: on a busy machine that takes
+    longer by the clock.
     """
     if started.process.poll() is not None or sys.platform == "win32":
         return
     process = started.working or started.process.pid
-    begin, until = processor_seconds(process), time.monotonic() + MOST_GRACE
+    begin, since = processor_seconds(process), time.monotonic()
     with contextlib.suppress(ProcessLookupError):
         os.kill(process, signal.SIGTERM)
-        while time.monotonic() < until and processor_seconds(process) - begin <= GRACE:
+        while True:
+            most, longest = (HASTE, MOST_HASTE) if note.place else (GRACE, MOST_GRACE)
+            if time.monotonic() - since > longest or processor_seconds(process) - begin > most:
+                return
             with contextlib.suppress(subprocess.TimeoutExpired):
                 started.process.wait(TICK)
                 return
@@ -109,15 +115,20 @@ class Output:
         self._kept = bytearray()
         self._most = self._room = most
         self._left_out = 0
-        self.total = 0  # bytes that it has printed
+        self._total = self._before = 0  # bytes that it has printed, and that of them before `fresh`
         self._fatal = False  # Python has given up
         self._thread = threading.Thread(target=self._read, name="equiscope-output", daemon=True)
         self._thread.start()
 
     def fresh(self) -> None:
-        """Give room again for as much as is kept."""
+        """Give room again for as much as is kept, and as much as may be printed."""
         with self._lock:
-            self._room = self._most
+            self._room, self._before = self._most, self._total
+
+    @property
+    def flooding(self) -> bool:
+        """Say whether more was printed than anything may print since `fresh`."""
+        return self._total - self._before > MOST_WRITTEN
 
     def taken(self, all_told: bool = False) -> str:
         """Return what was printed since the last time; with `all_told`, how much there was besides."""
@@ -143,7 +154,7 @@ class Output:
                     self._room -= len(kept)
                     self._kept += kept
                     self._left_out += len(data) - len(kept)
-                    self.total += len(data)
+                    self._total += len(data)
 
     def close(self) -> None:
         """Wait a moment for the rest; the process has ended, and all that could hold its output."""

@@ -1,8 +1,9 @@
 """Remember which code a person has trusted, by the SHA-256 of its bytes: another content is another question.
 
-The file is `trusted.json` in EQUISCOPE_CONFIG, or in `equiscope` of the system's folder for settings. One that is
-broken counts as empty: the person is asked again. Beside it the texts of trusted Python files are kept, so that an edit
-can be shown against what was read then. Only the window reads it; the command line needs --trust each time.
+The file is `trusted.json` in EQUISCOPE_CONFIG, or in `equiscope` of the system's folder for settings. What of it is
+broken counts as not there: the person is told so, and asked again. Beside it the texts of trusted Python files are
+kept, so that an edit can be shown against what was read then. Only the window reads it; the command line needs --trust
+each time.
 """
 
 from __future__ import annotations
@@ -80,15 +81,33 @@ def code_of_models(names: Iterable[str]) -> tuple[tuple[str, str], ...]:
     return tuple(pair for file in files if file.exists() for pair in code_in(file))
 
 
-def listed() -> tuple[Trusted, ...]:
-    """Return what was trusted, the oldest first."""
+def _stored() -> dict[str, object] | None:
+    """Return what the file holds, {} where there is none, None where it cannot be read."""
     try:
         with (settings_folder() / NAME).open("rb") as file:
             data = file.read(LARGEST + 1)
         whole = json.loads(data) if len(data) <= LARGEST else None
+    except FileNotFoundError:
+        return {}
     except (OSError, ValueError, RecursionError):
-        return ()
-    whole = whole if isinstance(whole, dict) and whole.get("equiscope_trust") == VERSION else {}
+        return None
+    return whole if isinstance(whole, dict) and whole.get("equiscope_trust") == VERSION else None
+
+
+def damage() -> str:
+    """Return in a sentence what is wrong with the file, "" where nothing is."""
+    whole = _stored()
+    held = whole.get("sha256", {}) if whole is not None else None
+    if isinstance(held, dict) and len(listed()) == len(held):
+        return ""
+    return (
+        f"The list of trusted files in {settings_folder() / NAME} is damaged: you are asked again about what is lost."
+    )
+
+
+def listed() -> tuple[Trusted, ...]:
+    """Return what was trusted, the oldest first."""
+    whole = _stored() or {}
     held, places = whole.get("sha256"), whole.get("places")
     places = places if isinstance(places, dict) else {}
     found = []

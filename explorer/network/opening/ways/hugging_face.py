@@ -49,6 +49,7 @@ class Folder(Way):
         transformers = extra("transformers", base)
         notes: list[str] = []
         network = _loaded(transformers, folder, base, notes)
+        network.register_forward_pre_hook(in_its_precision)
         said = _said(network, folder, base)
         own = Recognised(network, said, base, lambda: network)
         summary = f"{type(network).__name__} of transformers {transformers.__version__}"
@@ -59,6 +60,15 @@ class Folder(Way):
 
 
 WAY = Folder()
+
+
+def in_its_precision(network: nn.Module, _: object) -> None:
+    """Let a network in double precision make its masks there too: the least number of one overflows in the other.
+
+    The code of transformers makes them in the default precision of torch, which whoever calls a network puts back.
+    """
+    if next((p.dtype for p in network.parameters() if p.is_floating_point()), None) == torch.float64:
+        torch.set_default_dtype(torch.float64)
 
 
 def _loaded(transformers: ModuleType, folder: Path, base: str, notes: list[str]) -> nn.Module:

@@ -67,9 +67,10 @@ def require_finite(values: Numbers, what: str, place: Callable[[int], str]) -> N
     bad = len(finite) - int(np.count_nonzero(finite))
     if bad:
         whose, have = ("edge", "edges") if what == "weight" or what.startswith("edge") else ("node", "nodes")
+        article = "an" if what[0] in "aeiou" else "a"
         raise Broken(
-            f"{bad} {whose if bad == 1 else have} {'has' if bad == 1 else 'have'} a {what} that is NaN, infinite or "
-            f"beyond float32, the first at {place(int(np.argmin(finite)))}",
+            f"{bad} {whose if bad == 1 else have} {'has' if bad == 1 else 'have'} {article} {what} that is NaN, "
+            f"infinite or beyond float32, the first at {place(int(np.argmin(finite)))}",
             "replace or leave out those values",
         )
 

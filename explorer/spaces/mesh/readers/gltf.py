@@ -7,7 +7,6 @@ textures, skins and animations are not looked at.
 from __future__ import annotations
 
 import base64
-import binascii
 import json
 import re
 from collections import deque
@@ -19,7 +18,7 @@ from urllib.parse import unquote, urlsplit
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.data.formats.checks import Broken, file_bytes, refusing
+from explorer.data.formats.checks import Broken, file_bytes, refusing, told_in_json
 from explorer.data.readers import Reader
 from explorer.declare.samples import Sample
 from explorer.spaces.mesh.readers.assembly import Found, Index, require_counts, sample_of, stripped
@@ -56,7 +55,7 @@ class _File:
         if not isinstance(self.json, dict) or not isinstance(self.json.get("asset"), dict):
             raise Broken("it has no 'asset', as every glTF has", "save a mesh as glTF 2.0")
         if not str(self.json["asset"].get("version", "")).startswith("2."):
-            raise Broken(f"it is glTF {self.json['asset'].get('version')!r}", "save it as glTF 2.0")
+            raise Broken(f"it is glTF {told_in_json(self.json['asset'].get('version'))}", "save it as glTF 2.0")
         packed = _PACKED & set(map(str, self.json.get("extensionsRequired", ())))
         if packed:
             raise Broken(f"it needs the extension {min(packed)}", "save it without compression")
@@ -66,7 +65,7 @@ class _File:
     def entry(self, kind: str, number: Any) -> dict[str, Any]:
         entries = self.json.get(kind, [])
         if not isinstance(number, int) or not isinstance(entries, list) or not 0 <= number < len(entries):
-            raise Broken(f"there is no entry {repr(number)[:40]} in {kind!r}")
+            raise Broken(f"there is no entry {told_in_json(number)} in {kind!r}")
         found = entries[number]
         if not isinstance(found, dict):
             raise Broken(f"entry {number} of {kind!r} is no object")
@@ -89,7 +88,7 @@ class _File:
         if str(uri).startswith("data:"):
             try:
                 return base64.b64decode(str(uri).partition(",")[2], validate=True)
-            except binascii.Error:
+            except ValueError:  # letters of other scripts too
                 raise Broken(f"the data of buffer {number} are no base64") from None
         name = unquote(str(uri))
         parts = PurePosixPath(name.replace("\\", "/"))
@@ -111,7 +110,7 @@ class _File:
         if "sparse" in accessor or "bufferView" not in accessor:
             raise Broken(f"accessor {number} is sparse", "save it without sparse accessors")
         if accessor.get("type") != kind or accessor.get("componentType") not in _KINDS:
-            raise Broken(f"accessor {number} holds {accessor.get('type')!r} where {kind} must stand")
+            raise Broken(f"accessor {number} holds {told_in_json(accessor.get('type'))} where {kind} must stand")
         view = self.entry("bufferViews", accessor["bufferView"])
         data = self.buffer(view.get("buffer", -1))
         plain, width, count = np.dtype(_KINDS[accessor["componentType"]]), _WIDTHS[kind], _size(accessor, "count")
@@ -134,7 +133,7 @@ class _File:
 def _size(entry: dict[str, Any], key: str) -> int:
     value = entry.get(key, 0)
     if not isinstance(value, int) or not 0 <= value < 2**40:
-        raise Broken(f"{key!r} is {repr(value)[:40]}, which is no size")
+        raise Broken(f"{key!r} is {told_in_json(value)}, which is no size")
     return value
 
 

@@ -73,7 +73,7 @@ def _write_stl(sample: Sample, path: Path) -> tuple[str, ...]:
     with path.open("wb") as file:
         file.write(b"triangles".ljust(80, b" "))
         file.write(len(faces).to_bytes(4, "little"))
-        triangles.tofile(file)
+        file.write(triangles.tobytes())
     rounded = ("positions rounded to 32 bits",) if (places.astype(np.float32) != places).any() else ()
     return left_out(sample, _SHAPE) + rounded
 
@@ -109,8 +109,8 @@ def _write_ply(sample: Sample, path: Path) -> tuple[str, ...]:
     types = ("double" if values.dtype == np.float64 else _PLY[values.dtype.kind] for _, values in columns)
     with path.open("wb") as file:
         _ply_header(file, len(vertices), len(faces), [f"{kind} {name}" for kind, (name, _) in zip(types, columns)])
-        vertices.tofile(file)
-        triangles.tofile(file)
+        file.write(vertices.tobytes())
+        file.write(triangles.tobytes())
     return left_out(sample, held)
 
 

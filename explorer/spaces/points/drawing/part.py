@@ -50,6 +50,7 @@ def points_part(one: BothWays) -> PointsPart:
         x_irreps=_irreps(p.x_field), x=x, values=own, answer=flat(one.answer, field),
         expected=None if one.expected is None else flat(one.expected, field),
         difference=None if one.difference is None else raw(one.difference, field),
+        back=None if one.back is None else raw(one.back, field),
         charge=_charge(p), target=_target(p), vectors=_vectors(p), vectors_after=_vectors_after(one, order),
         corners=_corners(p), corners_after=_corners_after(one),
         links=_links(one.value, field), answer_links=_links(one.answer, field, order),

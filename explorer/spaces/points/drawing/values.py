@@ -56,6 +56,7 @@ class PointsPart(Routed, Degreed):
             the numbering of x. corners: (8, 3) of the cell of a crystal, or None; corners_after: where g takes them.
         values, answer, expected, difference: F(x), F(rho(g) x), rho'(g) F(x) and their difference; (N, C), (E, C) or
             (1, C); the last two None where there is no action. `answer` and later ones in the numbering of rho(g) x.
+        back: the answer as the inverse of g takes it back, in the numbering of x; None unless it is asked for.
         edge_order: (E,) where each edge of x has gone.
         curves: {layer: functions that it shows}, of distances and of angles.
         links: (2, L) pairs from, to, of the numbers of x that a layer with a number for each pair joins most, of F(x);
@@ -82,6 +83,7 @@ class PointsPart(Routed, Degreed):
     answer: Array
     expected: Array | None
     difference: Array | None
+    back: Array | None = None
     x_rep: str = "scalar"
     x_irreps: Irreps | None = None
     irreps: Irreps | None = None

@@ -1,7 +1,7 @@
 """Series as NumPy arrays, time first: a 1-D NPY, or an NPZ with "series", or with "x" and "time". Nothing is unpickled.
 
-A 2-D NPY is an image unless it is said to be a series, "array.npy?as=series-array". An NPZ may also hold time, label,
-batch, names, channels and rate.
+A 2-D NPY is an image unless it is said to be a series, "array.npy?as=series-array"; so is the only array of an NPZ. An
+NPZ may also hold time, label, batch, names, channels and rate.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.data.formats.archives import NPY, ZIP, Archive, opened, read_header, read_values
+from explorer.data.formats.archives import NPY, ZIP, Archive, Header, opened, read_header, read_values
 from explorer.data.formats.checks import AGAIN, Broken, file_bytes, refusing
 from explorer.data.readers import Fit, Reader
 from explorer.declare.samples import Sample
@@ -41,13 +41,24 @@ def _fits(path: Path) -> bool:
         return "series" in names or {"x", "time"} <= names
 
 
-def _rates(path: Path) -> Fit:
-    """Say how well an NPY of two axes fits: what is long and narrow is rather a series than a picture."""
+def _lone(path: Path) -> Header | None:
+    """Return what the only array of a file says of itself, None where there are several."""
     with path.open("rb") as file:
-        if file.read(6) != NPY:
-            return Fit.NO
-        file.seek(0)
-        header = read_header(file)
+        head = file.read(6)
+        if head == NPY:
+            file.seek(0)
+            return read_header(file)
+    if head[:4] != ZIP:
+        return None
+    with opened(path) as archive:
+        return archive.header(archive.names[0]) if len(archive.names) == 1 else None
+
+
+def _rates(path: Path) -> Fit:
+    """Say how well an array of two axes fits: what is long and narrow is rather a series than a picture."""
+    header = _lone(path)
+    if header is None:
+        return Fit.NO
     shape = header.shape
     if len(shape) != 2 or header.dtype.kind not in _NUMBERS:
         return Fit.NO
@@ -93,7 +104,7 @@ def _read_npy(path: Path) -> Series:
 def _array(archive: Archive, name: str) -> NDArray[Any]:
     """Read one array; what it claims is compared with what is there before memory is asked for."""
     header = archive.header(name)
-    if name in ("series", "x"):
+    if name in ("series", "x") or len(archive.names) == 1:
         _checked(header.shape, header.dtype, f"{name!r}")
     elif math.prod(header.shape) > 4 * MOST_NAMED and name in ("names", "channels"):
         raise Broken(f"{name!r} holds {math.prod(header.shape)} texts", "leave it out")
@@ -103,7 +114,8 @@ def _array(archive: Archive, name: str) -> NDArray[Any]:
 def _read_npz(path: Path) -> Series:
     with opened(path) as archive:
         names = set(archive.names)
-        main = next((name for name in ("series", "x") if name in names), None)
+        lone = archive.names[0] if len(names) == 1 else None
+        main = next((name for name in ("series", "x") if name in names), lone)
         if main is None:
             raise Broken("it holds no array 'series', nor 'x' with 'time'", "save the series under that name")
         arrays = {

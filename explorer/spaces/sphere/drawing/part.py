@@ -28,7 +28,7 @@ def sphere_part(one: BothWays) -> SpherePart:
     if field is not None and isinstance(field.domain, Coefficients):
         channels, wide = one.value.shape[1], field.domain.wide
         channel = min(one.state.channel or 0, channels - 1)
-        given = (one.value, one.answer, one.expected, one.difference)
+        given = (one.value, one.answer, one.expected, one.difference, one.back)
         found |= {n: (v, field.domain, channel) for n, v in zip(PANELS[2:], given, strict=True) if v is not None}
     return SpherePart(
         {name: _picture(v[0, k], domain) for name, (v, domain, k) in found.items()},

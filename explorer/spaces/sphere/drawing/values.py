@@ -10,10 +10,10 @@ import numpy as np
 
 from explorer.spaces.points.drawing.routes import Route, Routed
 from explorer.spaces.points.drawing.spectrum import Spectrum
-from explorer.square.frame import Array
+from explorer.square.frame import BACK, Array
 
 ROWS = 48  # of an equirectangular picture
-PANELS = ("x", "ρ(g)x", "F(x)", "F(ρ(g)x)", "ρ′(g)F(x)", "difference")
+PANELS = ("x", "ρ(g)x", "F(x)", "F(ρ(g)x)", "ρ′(g)F(x)", "difference", BACK)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -51,8 +51,8 @@ def volume_part(one: BothWays) -> VolumePart:
 
     part = replace(
         plain, values=shown(one.value), answer=shown(one.answer), expected=shown(one.expected),
-        difference=shown(one.difference), channel=channel, channels=channels, spacing=field.spacing,
-        strides=(step, fine, 1), kinds=_kinds(_degrees(field.rep)),
+        difference=shown(one.difference), back=shown(one.back), channel=channel, channels=channels,
+        spacing=field.spacing, strides=(step, fine, 1), kinds=_kinds(_degrees(field.rep)),
     )  # fmt: skip
     return _with_gallery(part, one, field, field.rep) if isinstance(field.rep, Orientations) else part
 

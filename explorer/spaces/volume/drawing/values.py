@@ -26,6 +26,7 @@ class VolumePart(Routed, Degreed):
         x, gx: one channel of x and of ρ(g)x, (z, y, x), both every `coarse` voxels along each axis.
         values, answer, expected, difference: F(x), F(ρ(g)x), ρ′(g)F(x) and their difference in the channel that is
             shown, (z, y, x); None where the layer has no voxels, or no such action.
+        back: the answer as the inverse of g takes it back; None unless it is asked for.
         channel, channels: which of how many is shown.
         spacing: of the layer's voxels, in voxels of x.
         maps: the steps of g in turn, for places.
@@ -66,6 +67,7 @@ class VolumePart(Routed, Degreed):
     spectrum: Spectrum | None = None
     curves: Mapping[str, Curve] = field_of(default_factory=dict)
     kinds: tuple[str, ...] = ()
+    back: Array | None = None
 
     def spectrum_at(self, place: int | None) -> Spectrum | None:
         return self.spectrum

@@ -78,7 +78,8 @@ def _loaded(path: Path) -> tuple[NDArray[Any], tuple[str, ...]]:
         shape = tuple(int(n) for n in image.shape)
         kind = np.dtype(image.header.get_data_dtype())  # type: ignore[no-untyped-call]
         if kind.kind not in "biuf":
-            raise Broken(f"its values are {kind}, not real numbers", "save one component of it")
+            told = f"records of {', '.join(kind.names)}" if kind.names else f"of the type {kind}"
+            raise Broken(f"its values are {told}, not real numbers", "save one component of it")
         if len(shape) < 3 or any(n > 1 for n in shape[4:]):
             raise Broken(f"its shape {shape} is no volume", "save one volume, (x, y, z)")
         require_volume(shape[:3])

@@ -83,3 +83,54 @@ def test_a_check_draws_what_the_network_takes(domain: str, given: Any, sample: s
         assert fitted(samples()[name].make(), given).domain == domain
     if domain == "grid":
         assert {name.split("-")[0] for name in found} == {sample.split("-")[0]}
+
+
+STEERABLE = """
+import torch, torch.nn.functional as F
+from torch import nn
+from explorer.declare.groups import group
+from explorer.declare.types.fields import Regular, Scalar
+
+class Lift(nn.Module):
+    out_rep = Regular(group("C4"))
+    def __init__(self, turns):
+        super().__init__()
+        self.weight, self.turns = nn.Parameter(torch.randn(3, 1, 3, 3)), turns
+    def forward(self, x):
+        filters = [self.weight.rot90(k, (-2, -1)) for k in self.turns]
+        return torch.stack([F.conv2d(x, w, padding=1) for w in filters], 2).flatten(1, 2)
+
+class Mean(nn.Module):
+    out_rep = Scalar()
+    def forward(self, x):
+        return x.unflatten(1, (-1, 4)).mean(2)
+
+class Net(nn.Module):
+    input_shape = (1, None, None)
+    def __init__(self, *turns):
+        super().__init__()
+        self.lift, self.act, self.mean = Lift(turns), nn.ReLU(), Mean()
+        self.last = nn.Conv2d(3, 2, 1)
+    def forward(self, x):
+        return self.last(self.mean(self.act(self.lift(x))))
+
+def sound():
+    return Net(0, 1, 2, 3)
+
+def faulty():
+    return Net(0, 1, 1, 3)
+"""
+
+
+@pytest.mark.parametrize("maker", ["sound", "faulty"])
+def test_a_network_is_tested_with_the_group_that_its_types_know(maker: str, tmp_path: Path) -> None:
+    """Under mirrors, which nobody has claimed, the sound one was called broken and its first layer blamed."""
+    (tmp_path / "net.py").write_text(STEERABLE)
+    engine = LocalEngine({}, trust=True)
+    (report,) = audit(engine, State(f"{tmp_path}/net.py:{maker}"), "", "float64", None, {}, details=False)
+    assert report.group == "C4" and report.verdict == ("holds" if maker == "sound" else "broken")
+    assert report.guilty == (() if maker == "sound" else ("lift",))
+    assert any("has no action, so C4 was tested" in note for note in report.warnings)
+    (asked,) = audit(engine, State(f"{tmp_path}/net.py:{maker}"), "D4", "float64", None, {}, details=False)
+    assert asked.group == "D4" and asked.verdict == "broken"
+    engine.close()

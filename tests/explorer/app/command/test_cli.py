@@ -273,6 +273,28 @@ def test_the_window_gets_the_state(run: Any) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("words", "orbit"),
+    [
+        ("--transform translate:5", "translate"),  # the curve is that of what moves
+        ("--transform rotate:90+translate:5", "rotate"),
+        ("--transform translate:5 --orbit rotate", "rotate"),
+        ("", "rotate"),
+    ],
+)
+def test_the_window_opens_on_the_orbit_of_what_moves(run: Any, words: str, orbit: str) -> None:
+    got: list[State] = []
+
+    def window(start: Any, state: State, args: Any) -> int:
+        got.append(state)
+        return 0
+
+    for _ in range(2):  # as it was asked for, and from the command that such a window copies
+        assert run(*words.split(), window=window).code == 0
+        words = got[-1].command().partition("--model")[2].partition(" ")[2].partition(" ")[2]
+    assert [state.orbit for state in got] == [orbit, orbit]
+
+
 def test_a_parameter_is_set_by_name(run: Any) -> None:
     layers = run("check", "wide", "--set", "width=6", "--json").json["layers"]
     assert layers[0]["shape"][1] == 6

@@ -202,6 +202,7 @@ class Impatient:
         ("parent", "killed its parent process in layer trap"),
         ("group", "killed its parent process in layer trap"),
         ("os.kill(os.getpid(), signal.SIGSTOP)", "stopped its own process by a signal, and was ended in layer trap."),
+        ("import struct; struct.pack = None; return x", "has broken what Python itself needs"),
         ("hang", f"did not answer and was stopped in layer trap (net.py, line {LINE})"),
         ("wait", f"did not answer and was stopped in layer trap (net.py, line {LINE})"),
     ],
@@ -264,6 +265,11 @@ def test_a_layer_that_gives_nothing_on_the_moved_data_is_named(tmp_path: Path) -
         "signal.signal(signal.SIGHUP, signal.SIG_IGN); return x",
         "TURNED.extend(os.open('/dev/null', 0) for _ in range(600)); return x",
         "sys.setswitchinterval(1.0); return x",
+        "sys.stdout.close(); return x",
+        "os.getpid = os.kill = os.getcwd = None; return x",
+        "time.monotonic = time.time = lambda: 0; return x",
+        "threading.Thread = None; return x",
+        "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (10 ** 9, 10 ** 9)); return x",
         "torch.set_flush_denormal(True); return x",
         "torch.nn.modules.module.register_module_forward_hook(lambda *_: None); return x",
         "subprocess = __import__('subprocess'); subprocess.Popen(['sleep', '86124'], start_new_session=True); return x",
@@ -289,6 +295,17 @@ def test_what_a_network_has_changed_meets_no_other(tmp_path: Path, how: str) -> 
         assert engine.processes == used, "who has changed nothing shares a process"
     finally:
         engine.close()
+
+
+@pytest.mark.parametrize("name", ["__hash__", "parameters", "named_modules", "buffers"])
+def test_a_network_that_cannot_be_asked_for_its_parts_stands_in_no_others_way(tmp_path: Path, name: str) -> None:
+    engine = LocalEngine(cards(), trust=True)
+    bad = network(tmp_path, f"type(self).{name} = Net.{name} = lambda *a, **k: 1 / 0; return x")
+    for state in (upside_down(tmp_path, bad), replace(upright(tmp_path, bad), seed=1)):
+        with contextlib.suppress(LayerError, ZeroDivisionError):
+            engine.answer(state, never)
+    for k in range(2):
+        assert whole(engine, upside_down(tmp_path, network(tmp_path, FINE, f"fine{k}.py"))).squares
 
 
 HEARD = 5.0  # seconds
@@ -342,12 +359,24 @@ def test_what_is_no_exception_is_told(engine: DividedEngine, tmp_path: Path, how
 
 def test_what_it_prints_is_read_up_to_a_bound(engine: DividedEngine, tmp_path: Path) -> None:
     heard: list[str] = []
-    state = upside_down(tmp_path, network(tmp_path, ENDINGS["print"]))
+    state = upside_down(tmp_path, network(tmp_path, "[print('y' * 10 ** 6) for _ in range(10)]; return x"))
     with listening(lambda text, share: None, heard.append):
         engine.answer(state, never)
     text = "".join(heard)
     shown, _, rest = text.partition("\n…")
     assert shown == "y" * MOST_PRINTED and "more bytes of output are left out" in rest
+
+
+@pytest.mark.parametrize("after", ["return x", "time.sleep(60)"])
+def test_what_prints_without_end_is_ended(engine: DividedEngine, tmp_path: Path, after: str) -> None:
+    printing = f"[os.write(1, b'y' * 10 ** 6) for _ in range(100)]; {after}"
+    heard: list[str] = []
+    with pytest.raises(Died) as end, listening(lambda text, share: None, heard.append):
+        engine.answer(upside_down(tmp_path, network(tmp_path, printing)), never)
+    assert str(end.value).startswith("Net in net.py printed more than 50 MB") and engine.processes == ()
+    assert len("".join(heard)) < MOST_PRINTED + 100
+    fine = engine.answer(upside_down(tmp_path, network(tmp_path, FINE, "other.py")), never)
+    assert fine.squares  # the next network is answered
 
 
 def test_a_frame_has_one_bound_of_what_is_printed(

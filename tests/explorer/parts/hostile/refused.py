@@ -155,6 +155,7 @@ def refused_files() -> Mapping[str, tuple[Refused, ...]]:
             ("a.png", _without_palette(), "a part that it needs is missing"),
             ("a.png", _png(29)[:33] + _chunk(b"IEND", b""), "0 bytes cannot hold its 29x29 pixels"),
             ("a.gif", _with("gif", struct.pack("<HH", 14, 12), b"\0\x20\0\x20"), "a file of"),
+            ("a.bmp", _of("bmp")[:28] + b"  " + _of("bmp")[30:], "claims 8224 bits for a pixel"),
         ),
         "tiff": (
             ("a.tif", _cut("tiff"), "truncated|damaged"),
@@ -187,6 +188,7 @@ def refused_files() -> Mapping[str, tuple[Refused, ...]]:
             ("a.nii", _cut("nifti"), "truncated"),
             ("a.nii.gz", gzip.compress(_cut("nifti", 0.3)), "truncated|damaged"),
             ("a.nii", bytes(400), "no NIfTI"),
+            ("a.nii", _of("nifti")[:70] + struct.pack("<hh", 128, 24) + _of("nifti")[74:], "records of R, G, B, not"),
             ("a.nii", _of("nifti")[:116] + struct.pack("<f", float("nan")) + _of("nifti")[120:], "finite"),
             ("a.nii.gz", gzip.compress(gzip.compress(_of("nifti"))), "."),
         ),
@@ -310,8 +312,14 @@ def refused_files() -> Mapping[str, tuple[Refused, ...]]:
             ("a.glb", _cut("glb"), "truncated"),
             ("a.gltf", _with("gltf", b'"count": 8', b'"count": 8000000'), "beyond its buffer"),
             ("a.gltf", gltf(nodes=20_000), "10000 parts"),
-            ("a.gltf", _with("gltf", b'"count": 8', b'"count": "%s"' % (b"8" * 999)), "'count' is '8{39}, which"),
+            (
+                "a.gltf",
+                _with("gltf", b'"count": 8', b'"count": "%s"' % (b"8" * 999)),
+                "'count' is '8{30,}.*, which is no size",
+            ),
             ("a.gltf", _cut("gltf"), "cannot be read at line"),
+            ("a.gltf", _with("gltf", b'"2.0"', b'{"a":' * 200 + b"1" + b"}" * 200), "glTF an object; "),
+            ("a.gltf", _with("gltf", b";base64,", ";base64,\ufeff".encode()), "buffer 0 are no base64"),
             ("a.gltf", _with("gltf", b'"uri": "data:', b'"uri": "http://a/'), "elsewhere"),
         ),
         "persona-chat": (
@@ -383,6 +391,7 @@ def refused_files() -> Mapping[str, tuple[Refused, ...]]:
         ),
         "extxyz": (
             ("a.extxyz", xyz.replace("3", "999999999", 1).encode() + b"C 0 0 0\n", "truncated"),
+            ("a.extxyz", xyz.replace("pos:R", "pos:[[").encode() + b"C 0 0 0\n" * 3, "a type that is none of S, R"),
             ("a.extxyz", xyz.replace("R:3", "R:1000000000").encode() + b"C 0 0 0\n" * 3, "columns"),
             ("a.extxyz", xyz.encode() + b"C 0 0 0\n", "truncated"),
             ("a.extxyz", _with("extxyz", b'Lattice="5', b'Lattice="nan'), "the cell of point 0 is no finite number"),

@@ -6,6 +6,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from equiscope.inputs import points
 from explorer.equivariance.check import check_equivariance
 
 o3 = pytest.importorskip("e3nn.o3")
@@ -78,3 +79,32 @@ def test_constants_in_single_precision_are_no_fault_and_a_fault_is_named(fault: 
         # e3nn keeps coefficients of coupling in single precision
         assert report.verdict == "holds" and error < 1e-6
         assert report["conv2"].local_max is not None and report["conv2"].local_max < 1e-6
+
+
+class Paired(nn.Module):
+    """Harmonics of all pairs, a tensor product that is compiled inside, and at last what mixes channels as it likes."""
+
+    def __init__(self, bent: bool) -> None:
+        super().__init__()
+        torch.manual_seed(0)
+        self.sh = o3.SphericalHarmonics("0e+1o+2e", normalize=True)
+        self.tp = o3.FullyConnectedTensorProduct("0e+1o+2e", "0e+1o+2e", "8x0e+4x1o")
+        self.lin = o3.Linear("8x0e+4x1o", "2x0e+1x1o")
+        self.bend = nn.Linear(5, 5) if bent else nn.Identity()
+
+    def forward(self, pos: Tensor) -> Tensor:
+        d = pos[:, None] - pos[None]
+        s = self.sh(d)
+        h = self.tp(s, s) * torch.exp(-d.pow(2).sum(-1, keepdim=True))
+        found: Tensor = self.bend(self.lin(h.sum(1)))
+        return found
+
+
+@pytest.mark.parametrize("bent", [False, True])
+def test_the_layer_is_named_and_not_what_is_compiled_inside_of_one_that_keeps_its_law(bent: bool) -> None:
+    """Coefficients in single precision are no fault either: what they add to a layer's input was laid to code."""
+    given = points(position=torch.randn(7, 3))
+    report = check_equivariance(Paired(bent), given, "E3", details=False)
+    assert report.verdict == ("broken" if bent else "holds")
+    assert report.guilty == (("bend",) if bent else ())
+    assert not any("code before" in note for note in report.warnings)

@@ -414,6 +414,16 @@ def test_json_lines_by_step_and_by_series(tmp_path: Path) -> None:
 # damage
 
 
+@pytest.mark.parametrize("shape", [(200, 3), (60, 5), (40, 60)])
+def test_the_only_array_of_an_archive_is_read_as_an_array_alone(tmp_path: Path, shape: tuple[int, int]) -> None:
+    values = np.random.default_rng(0).random(shape)
+    np.save(tmp_path / "a.npy", values)
+    archive = npz(tmp_path / "a.npz", temperatures=values)
+    kinds = [[(r.domain, rank) for r, rank in in_process.readings(path)] for path in (tmp_path / "a.npy", archive)]
+    assert kinds[0] == kinds[1] and "sequence" in dict(kinds[1])
+    assert_allclose(find_sample(f"{archive}?as=series-array", 0).x.values, values, rtol=1e-6)
+
+
 @pytest.mark.parametrize("ending", [".csv", ".npz", ".npy", ".wav", ".flac", ".jsonl", ".text", ".fasta"])
 def test_cut_and_damaged_files_are_refused_or_read(ending: str, tmp_path: Path) -> None:
     """Whatever is in a file: a sample or one sentence; never another error, never a warning."""

@@ -17,7 +17,7 @@ IMAGE, TIMES, VECTOR = drawn(2, 3, 16, 16), torch.tensor([1, 3]), drawn(2, 4, se
 
 
 class Denoiser(nn.Module):
-    """What a diffusion learns: noise from an image and a time; the fault: a ramp from left to right."""
+    """Noise from an image and a time, as a diffusion learns it; the fault: a ramp from left to right."""
 
     def __init__(self, ramp: bool) -> None:
         super().__init__()

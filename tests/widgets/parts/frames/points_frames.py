@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 import models
@@ -25,10 +26,11 @@ def _engine() -> LocalEngine:
 @cache
 def points_frame(
     model: str = TENSOR, chain: str = "", layer: str = "layer1.gate", sample: str = "ethanol-3d",
-    node: int | None = None, compare: str = "",
+    node: int | None = None, compare: str = "", untransform: bool = False,
 ) -> Frame:  # fmt: skip
     """Return the frame of a network on points; the same one for the same arguments."""
     state = State(model=model, compare=compare, sample=sample, steps=parse_chain(chain), layer=layer, node=node)
+    state = replace(state, untransform=untransform)
     return _engine().answer(state, lambda: False)
 
 

@@ -7,14 +7,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QPointF
+from PySide6.QtCore import QPointF, Qt
 from pytestqt.qtbot import QtBot
 
 from explorer.declare.elements import parse_chain
 from explorer.spaces.sphere.elements.turn import about
 from explorer.spaces.sphere.harmonics import map_points
+from explorer.square.frame import BACK
 from explorer.state.state import State
-from tests.widgets.parts.driving.windows import Open, settle
+from tests.widgets.parts.driving.windows import Open, activate, settle
 from widgets.base.view import Wish
 from widgets.figures.export import export_view
 from widgets.figures.numbers import export_numbers
@@ -42,6 +43,22 @@ def test_alt_and_a_drag_turn_the_function(qtbot: QtBot) -> None:
         name, values = wish.args[0].step
         assert name == "turn-sphere" and np.abs(about(*values).matrix - further @ before).max() < 1e-3
         assert wish.args[0].tag == "turn-sphere"
+
+
+@pytest.mark.slow
+def test_u_takes_answers_back_beside_those_of_x(qtbot: QtBot, open_window: Open) -> None:
+    window = open_window(FIRST)
+    view = window.panes.front()
+    assert isinstance(view, GlobeView)
+    activate(qtbot, window)
+    qtbot.keyClick(view, Qt.Key.Key_U)
+    settle(qtbot, window)
+    assert [look.title for look in view.canvas.looks] == ["x", "ρ(g)x", "F(x)", BACK]
+    found = view.numbers()
+    np.testing.assert_allclose(found[BACK], found["F(x)"], atol=1e-5)
+    window.controller.reset()
+    settle(qtbot, window)
+    assert [look.title for look in view.canvas.looks] == ["x", "F(x)"], "nothing is to be taken back"
 
 
 @pytest.mark.slow

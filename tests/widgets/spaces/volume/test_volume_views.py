@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import torch
 from numpy.typing import NDArray
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QImage
 from pytestqt.qtbot import QtBot
 
@@ -18,8 +19,9 @@ from explorer.spaces.volume.cube import cube_group
 from explorer.spaces.volume.drawing.values import VolumePart
 from explorer.spaces.volume.elements.cube_map import CubeMap, linear
 from explorer.spaces.volume.fields import VOLUME
+from explorer.square.frame import BACK
 from explorer.state.state import State
-from tests.widgets.parts.driving.windows import Open, settle
+from tests.widgets.parts.driving.windows import Open, activate, settle
 from tests.widgets.parts.frames.points_frames import points_frame
 from widgets.base.view import Wish
 from widgets.figures.export import export_view
@@ -153,6 +155,38 @@ def test_two_models_stand_beside_each_other(qtbot: QtBot, slices: tuple[object, 
     names = list(view.numbers())
     assert len(names) == 6 and names[2].startswith("F(ρ(g)x) · Vectors") and names[5] == "difference · Plain 3D CNN"
     assert np.abs(view.numbers()[names[3]]).max() < 1e-5 < np.abs(view.numbers()[names[5]]).max()
+    for answer in (2, 4):  # each network on a scale of its own
+        assert view.levels[answer] == view.levels[answer + 1]
+        assert view.levels[answer][1] >= np.abs(view.numbers()[names[answer]]).max() > 0
+    assert view.levels[2] != view.levels[4]
+
+
+@pytest.mark.slow
+def test_u_takes_answers_back_beside_those_of_x(qtbot: QtBot, slices: tuple[object, SlicesView]) -> None:
+    window, view = slices
+    activate(qtbot, window)  # type: ignore[arg-type]
+    qtbot.keyClick(view, Qt.Key.Key_U)
+    settle(qtbot, window)  # type: ignore[arg-type]
+    found = view.numbers()
+    assert list(found) == ["x", "ρ(g)x", "F(x)", BACK, "ρ′(g)F(x)", "difference"]
+    np.testing.assert_allclose(found[BACK], found["F(x)"], atol=1e-5)
+    assert view.panels[3].at((1, 2, 3)) == view.panels[2].at((1, 2, 3)), "its voxels are those of x"
+    window.show_view("isosurface")  # type: ignore[attr-defined]
+    solid = window.panes.front()  # type: ignore[attr-defined]
+    assert isinstance(solid, IsosurfaceView)
+    qtbot.waitUntil(lambda: list(solid.numbers()) == ["x", "ρ(g)x", "F(x)", BACK], timeout=20_000)
+    window.controller.undo()  # type: ignore[attr-defined]
+    settle(qtbot, window)  # type: ignore[arg-type]
+    qtbot.waitUntil(lambda: "F(ρ(g)x)" in solid.numbers(), timeout=20_000)
+
+
+@pytest.mark.slow
+def test_an_answer_for_the_whole_volume_offers_no_channel(qtbot: QtBot, slices: tuple[object, SlicesView]) -> None:
+    window, view = slices
+    assert view.channel.isVisible()
+    window.controller.grant(Wish(changes={"model": "oh-cnn", "layer": "mean"}))  # type: ignore[attr-defined]
+    settle(qtbot, window)  # type: ignore[arg-type]
+    assert not view.channel.isVisible() and view.sliders[0].isVisible()
 
 
 @pytest.mark.slow

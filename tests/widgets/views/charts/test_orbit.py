@@ -157,8 +157,9 @@ def shuffled(view, transform="permute", n=72, errors=None):
         floor={name: np.full(n, 1e-8) for name in names}, exact=np.full(n, False),
     )  # fmt: skip
     view.set_frame(make_frame(transform=""))
-    view.set_state(replace(make_frame().state, orbit=transform, steps=parse_chain(f"{transform}:{values[5]:g}")))
-    view.set_orbit((curve,))
+    state = replace(make_frame().state, orbit=transform, steps=parse_chain(f"{transform}:{values[5]:g}"))
+    view.set_state(state)
+    view.set_orbit((replace(curve, state=state),))
     return view.curve
 
 
@@ -328,3 +329,16 @@ def test_a_layer_without_a_curve_is_said(view):
     view.set_frame(replace(frame, squares=(block,)))
     view.set_orbit((make_orbit(),))
     assert "block has no curve of its own" in header_of(view.curve)
+
+
+def test_a_curve_of_other_elements_gives_no_figure_of_this_one(view):
+    filled(view, transform="rotate:90")
+    told = header_of(view.curve)
+    figure = told.rsplit(" ", 1)[1]
+    assert figure == "2.0e−7" and "before" not in told
+    # the curve of the turn alone stays in sight, while that of turns and a shift is computed
+    view.set_state(replace(make_frame().state, steps=parse_chain("translate:5,0+rotate:90")))
+    assert "the curve before" in header_of(view.curve) and figure not in header_of(view.curve)
+    assert all(trace.role == "muted" for trace in view.curve.traces)
+    view.set_state(replace(make_frame().state, steps=parse_chain("rotate:90")))
+    assert header_of(view.curve) == told

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QFont, QFontMetricsF, QImage, QPainter
@@ -20,7 +22,7 @@ from widgets.base.text.kinds_of_data import FAMILIES
 from widgets.views.choosing.cards import COUNT, IMAGE, INFO
 from widgets.views.choosing.filters import Favourites
 from widgets.views.choosing.gallery import GalleryView
-from widgets.views.choosing.model_card import fitted, paint_lines
+from widgets.views.choosing.model_card import MOST_LINES, fitted, paint_lines
 from widgets.views.choosing.pictures import FOLDER, SIZE, THEMES, thumbnail
 
 ODD = odd_frames()
@@ -327,6 +329,27 @@ def test_titles_take_two_lines(qtbot):
         paint_lines(painter, "A title that is too long for one line of a card and for two lines of it", box, font) == 2
     )
     painter.end()
+
+
+@pytest.mark.parametrize("width", [230, 380])
+def test_no_title_of_a_model_is_cut(qtbot, width):
+    view = opened(qtbot, GalleryView(), width, 500)
+    infos = tuple(make_info(card.name, title=card.title) for card in main.cards().values())
+    view.show_catalogue(replace(make_catalogue(1), models=infos))
+    cards = view.models
+    delegate, metrics = cards.itemDelegate(), QFontMetricsF(cards.font())
+    for row in range(cards.count()):
+        if (info := cards.info(cards.item(row))) is None:
+            continue
+        rect = cards.visualItemRect(cards.item(row))
+        box = delegate.title_box(rect)
+        image = QImage(400, 100, QImage.Format.Format_RGB32)
+        painter = QPainter(image)
+        lines = paint_lines(painter, info.title, box, cards.font(), most=99)
+        painter.end()
+        bottom = box.top() + lines * metrics.height()
+        assert bottom <= rect.bottom() - metrics.height(), f"{info.title!r} takes {lines} lines"
+        assert lines <= MOST_LINES
 
 
 @pytest.mark.parametrize("name", ["trained", "fault"])

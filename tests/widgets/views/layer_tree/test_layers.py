@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from PySide6.QtCore import QModelIndex, Qt
+from PySide6.QtCore import QEvent, QModelIndex, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QComboBox
+from PySide6.QtWidgets import QApplication, QComboBox, QStyleOptionViewItem
 
 from explorer.declare.telling.summaries import LayerFigures, ModuleInfo, Silent, Statistics
 from explorer.square.frame import Outline
@@ -205,6 +205,25 @@ def test_columns_fit_the_width(qtbot, width):
     seen = [c for c in range(len(COLUMNS)) if not view.tree.isColumnHidden(c)]
     assert seen[0] == NAME and (width < 200 or ERROR in seen)
     assert sum(view.tree.columnWidth(c) for c in seen) <= max(width, 120)
+
+
+def test_names_without_room_keep_their_ends_and_fields_their_beginnings(view):
+    view.set_frame(make_frame())
+    assert view.tree.textElideMode() == Qt.TextElideMode.ElideMiddle
+    option = QStyleOptionViewItem()
+    option.textElideMode = view.tree.textElideMode()
+    view.field_delegate.initStyleOption(option, view.model.index(0, FIELD, QModelIndex()))
+    assert option.textElideMode == Qt.TextElideMode.ElideRight
+
+
+def test_above_the_rows_no_layer_is_read_out(view):
+    view.set_frame(make_frame())
+    said = []
+    view.hovered.connect(said.append)
+    mouse.move(view.tree.viewport(), rect_of(view, LAYERS[0].name).center())
+    assert said[-1].startswith(LAYERS[0].name)
+    QApplication.sendEvent(view.tree.viewport(), QEvent(QEvent.Type.Leave))
+    assert said[-1] == ""
 
 
 @pytest.mark.parametrize("depth", [1, 3, 6])

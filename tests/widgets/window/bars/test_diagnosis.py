@@ -17,6 +17,7 @@ from explorer.state.state import State
 from tests.explorer.parts.small_cards import CARDS
 from tests.widgets.parts.driving.windows import LONGEST_MS, Open, settle
 from tests.widgets.parts.frames.sample_frames import make_frame
+from widgets.base.look import theme
 from widgets.base.text.words import verdict_colour_role
 from widgets.views.stage import Stage
 from widgets.window.bars.culprits import culprits
@@ -192,3 +193,15 @@ def test_a_sentence_has_the_room_of_a_button_that_went(qtbot: QtBot) -> None:
     why = "a part of x that counts in the answer is cut off: there is an error to read, and no verdict"
     line.show_frame(replace(frame, squares=(replace(resampled, cut_off=why),)))
     assert not line.button.isVisible() and line.text.text() == f"A{why[1:]}."
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_the_dot_is_green_only_where_no_network_is_broken(qtbot: QtBot, order: tuple[int, int]) -> None:
+    line = Diagnosis()
+    qtbot.addWidget(line)
+    frame = make_frame()
+    sides = replace(frame.squares[0], verdict="holds", guilty=()), replace(frame.squares[0], verdict="broken")
+    line.show_frame(replace(frame, squares=tuple(sides[k] for k in order)))
+    assert theme.current().bad in line.dot.styleSheet()
+    line.show_frame(replace(frame, squares=(sides[0],) * 2))
+    assert theme.current().good in line.dot.styleSheet()

@@ -86,6 +86,19 @@ def test_an_ordinary_network_breaks_at_the_same_angle(qtbot: QtBot, open_window:
     assert window.controller.frame.squares[0].verdict == "broken"
 
 
+def test_one_press_is_one_undo(qtbot: QtBot, open_window: Open) -> None:
+    window = open_window(State(model="d4-cnn", sample="digit-3"))
+    window.controller.reset()  # of a window that has begun with a turn
+    settle(qtbot, window)
+    before = window.controller.state
+    assert not before.steps
+    window.greeting.greet()
+    _press(qtbot, window.greeting_card.buttons["ordinary"])
+    assert _turned(qtbot, window) == 90.0 and window.controller.state.model == "plain-cnn"
+    window.controller.undo()
+    assert window.controller.state == before
+
+
 @pytest.mark.slow
 def test_where_nothing_can_be_turned_a_picture_takes_its_place(qtbot: QtBot, open_window: Open) -> None:
     window = open_window(State(model="gcn"))

@@ -142,7 +142,12 @@ def test_the_answer_is_behind_reveal(qtbot: QtBot, open_window: Open) -> None:
     errors = window.panes.named("errors")
     assert isinstance(errors, ErrorsView)
     chart = errors.panels[0].layers
-    qtbot.waitUntil(lambda: len(chart.columns) > 3 and all(c.measure is not None for c in chart.columns))
+
+    def drawn() -> bool:  # of the lesson: the frame before it has figures of its own
+        found = {column.name: column.measure for column in chart.columns}
+        return len(found) > 3 and all(found.values()) and (one := found.get("conv2")) is not None and one.local != 0
+
+    qtbot.waitUntil(drawn, timeout=20_000)
     by_name = {column.name: column for column in chart.columns}
     assert (local := by_name["conv2"].measure) is not None and (local.local or 0) > 0.1, "the figures are there"
     assert not any(column.guilty for column in chart.columns)
@@ -173,6 +178,32 @@ def test_the_second_riddle_of_a_lesson_is_not_given_away_either(qtbot: QtBot, op
     press(qtbot, guide.panel.cards[4].reveal_button)
     settle(qtbot, window, measured=True)
     qtbot.waitUntil(lambda: "pad2" in window.diagnosis.text.toolTip())
+
+
+@pytest.mark.slow
+def test_a_riddle_that_is_opened_last_keeps_its_reveal_in_sight(qtbot: QtBot, open_window: Open) -> None:
+    window = open_window(State(model="d4-cnn", sample="digit-3"))
+    guide = begin(qtbot, window, "93")
+    for k in range(3):
+        guide.walk.tick(k)
+    window.show_view("layers")  # the page of the lesson is behind
+    window.controller.change({"model": "fault-degree-bias"})
+    settle(qtbot, window, measured=True)
+    ticked(qtbot, guide, *(True,) * 4)
+    strip = guide.strip
+    assert strip is not None
+    qtbot.waitUntil(lambda: strip.isVisible() and strip.card.reveal_button.isVisible(), timeout=20_000)
+    press(qtbot, strip.card.reveal_button)
+    settle(qtbot, window, measured=True)
+    qtbot.waitUntil(strip.finished.isVisible, timeout=20_000)
+    assert "shift" in window.diagnosis.text.toolTip()
+
+
+def test_a_lesson_begins_with_the_panel_that_its_steps_mean(qtbot: QtBot, open_window: Open) -> None:
+    window = open_window(State(model="d4-cnn", sample="digit-3"))
+    window.show_view("output")
+    begin(qtbot, window, "92")
+    qtbot.waitUntil(lambda: "errors" in in_sight(window), timeout=20_000)
 
 
 def test_leaving_a_riddle_gives_the_verdict_back(qtbot: QtBot, open_window: Open) -> None:

@@ -165,14 +165,31 @@ def test_another_model_of_the_kind_is_taken_where_the_shown_one_refuses(
     assert "cannot take" in window.infobar.text.text()
 
 
+@pytest.mark.parametrize("ending", [".npy", ".npz"])
+def test_an_array_of_three_columns_is_a_series_while_a_network_on_series_is_shown(
+    qtbot: QtBot, open_window: Open, tmp_path: Path, ending: str
+) -> None:
+    path, values = tmp_path / f"walk{ending}", np.random.default_rng(0).random((90, 3))
+    np.save(path, values) if ending == ".npy" else np.savez(path, walk=values)
+    window = open_window(State("lstm", device="cpu"))
+    window.files.open(str(path))
+    qtbot.waitUntil(lambda: window.controller.state.sample.startswith(str(path)), timeout=LONGEST_MS)
+    settle(qtbot, window)
+    assert window.controller.state.model == "lstm" and "column 1 of 3" in window.data_line.text.text()
+
+
 def test_one_click_on_what_was_done_to_a_picture_offers_the_alternatives(
     qtbot: QtBot, open_window: Open, tmp_path: Path
 ) -> None:
     window, path = open_window(State("d4-cnn", device="cpu")), photo(tmp_path)
-    assert not window.data_line.isVisible(), "a sample of the program goes in as it is"
+    line = window.data_line
+    assert line.text.text().endswith(": as it is") and not line.button.isVisible(), "of a sample of the program"
+    stage, corner = window.panes.front(), QPoint(0, 0)
+    assert stage is not None
+    before = stage.mapTo(window, corner)
     window.files.open(str(path))
     opened(qtbot, window, str(path))
-    line = window.data_line
+    assert stage.mapTo(window, corner) == before, "no note moves what is looked at"
     assert "cropped to 40x40, resized to 29x29" in line.text.text() and "grey" in line.text.text()
     assert line.isVisible() and line.height() < 40
     qtbot.mouseClick(line.text, Qt.MouseButton.LeftButton)

@@ -135,3 +135,18 @@ def test_what_no_model_takes_leaves_everything_as_it_was(
     qtbot.waitUntil(window.infobar.isVisible, timeout=LONGEST_MS)
     assert "broken.xyz" in window.infobar.text.text()
     assert window.controller.state == before and not window.controller.can_undo
+
+
+def test_the_next_in_the_data_is_offered_where_there_is_one(qtbot: QtBot, open_window: Open, tmp_path: Path) -> None:
+    several = tmp_path / "two.fa"
+    several.write_text(">one\nACGTACGTACGTACGTACGTACGTACGTACGT\n>two\nTTTTACGTACGTACGGACGTACGTACGTACCC\n")
+    window = open_window(State("strand-cnn", device="cpu"))
+    actions = [window.menus.actions[name] for name in ("next_part", "previous_part")]
+    assert not any(action.isEnabled() for action in actions), "a sample of one sequence has no next"
+    window.files.open(str(several))
+    qtbot.waitUntil(lambda: window.controller.state.sample.startswith(str(several)), timeout=LONGEST_MS)
+    settle(qtbot, window)
+    assert all(action.isEnabled() for action in actions)
+    actions[0].trigger()
+    settle(qtbot, window)
+    assert window.controller.state.sample == f"{several}#2" and all(action.isEnabled() for action in actions)

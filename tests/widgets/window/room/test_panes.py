@@ -14,6 +14,7 @@ import widgets
 from explorer.declare.registry import scan
 from explorer.square.frame import Frame
 from explorer.state.state import State
+from tests.widgets.parts.driving.windows import Open, settle
 from tests.widgets.parts.frames.sample_frames import make_frame
 from widgets.base.view import View, ViewSpec
 from widgets.window.room.finding import view_specs
@@ -144,3 +145,17 @@ def test_charts_and_meshes_are_imported_when_their_view_is_made() -> None:
         "view = specs['errors'].make(); assert type(view).__name__ == 'ErrorsView', view\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_panel_in_front_that_says_nothing_of_the_next_data_gives_way_to_the_first(
+    qtbot: QtBot, open_window: Open
+) -> None:
+    first = open_window(State("lstm", device="cpu"))
+    first.show_view("gates")
+    settle(qtbot, first)
+    first.close()
+    again = open_window(State("d4-cnn", device="cpu"))
+    settle(qtbot, again)
+    bottom = [name for name in again.docks.below() if again.docks.fits(name)]
+    seen = [name for name in bottom if not again.docks.docks[name].visibleRegion().isEmpty()]
+    assert seen == bottom[:1], "and not to the last one, which is the log"

@@ -26,6 +26,7 @@ DOT = 3.0  # of a labelled point
 RING = 7.5  # of the outline of the vertex that is pointed at
 TRIAD = 24.0  # pixels of an axis of space
 AXES = (("x", "second"), ("y", "good"), ("z", "first"))
+MIDDLE = Qt.TextElideMode.ElideMiddle
 
 
 def arrange(count: int, width: float, height: float, footer: bool) -> list[QRectF]:
@@ -135,7 +136,8 @@ class Cell(QGraphicsRectItem):
         self.frame.setRect(box)
         self.frame.setPen(ink_of("line"))
         head = QRectF(box.left(), box.top() - HEADER, box.width(), HEADER)
-        end = self.title.write(say(look.title), head, font(12, bold=True), ink_of("text"))
+        # in the middle: names of layers and of networks differ at their ends
+        end = self.title.write(say(look.title), head, font(12, bold=True), ink_of("text"), cut=MIDDLE)
         self.note.setVisible(bool(look.note))
         if look.note:  # at the right, where there is room
             start = head.right() - QFontMetricsF(font(11)).horizontalAdvance(look.note)

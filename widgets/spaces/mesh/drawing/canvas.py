@@ -30,6 +30,7 @@ DRAG = 4.0  # pixels from which a press is a drag
 TURN = 0.009  # radians to a pixel
 STEP = 0.12  # radians to a press of an arrow key
 UPRIGHT = np.array([1.0, 0.4, 1.0])  # of a direction: seen from above or below, little is recognised
+FAR = 1.05  # times the distance of an eye that sees all, from which on what has moved is out of sight
 SOON = "The drawing of surfaces is being prepared…"
 REACH = 14.0  # pixels from a vertex at which the wheel turns it
 LEFT, MIDDLE, RIGHT = Qt.MouseButton.LeftButton, Qt.MouseButton.MiddleButton, Qt.MouseButton.RightButton
@@ -68,6 +69,7 @@ class MeshCanvas(QWidget):
         self.hot: tuple[int, int] | None = None  # panel and vertex under the cursor
         self.orders: tuple[Array | None, ...] = ()  # of each panel: the number there of each vertex, None: the same
         self._fit = True  # at the next picture
+        self._new = True  # whether looks came since it was asked what of them is in sight
         self._whole: tuple[Eye, float, float] | None = None  # an eye that sees all, and of what panels
         self._press: QPointF | None = None
         self._last = QPointF()
@@ -168,6 +170,7 @@ class MeshCanvas(QWidget):
         self.update()
 
     def _changed(self) -> None:
+        self._new = True
         self.pictures.change()
         if self.pictures.times:
             self._rest.start()  # more may follow, as while a slider is dragged
@@ -179,7 +182,7 @@ class MeshCanvas(QWidget):
         return self.pictures.ready(wait)
 
     def _refit(self) -> None:
-        if self._fit or self._resized():
+        if self._fit or self._resized() or self._left():
             self._fit, self.eye = False, self._fitted(self.eye.axes)
 
     def _fitted(self, axes: Array) -> Eye:
@@ -194,6 +197,12 @@ class MeshCanvas(QWidget):
             return False
         box = self.cells()[0]
         return (box.width(), box.height()) != self._whole[1:]
+
+    def _left(self) -> bool:
+        """Say whether all was seen, and something is out of sight now: scaled or shifted."""
+        new, self._new = self._new, False
+        whole = self._whole is not None and self._whole[0] is self.eye and bool(self.looks)
+        return new and whole and self.pictures.fitted(self.eye.axes, self.cells()[0]).distance > FAR * self.eye.distance
 
     # drawing ----------------------------------------------------------------------------------------------------
     def settle(self) -> None:

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QWidget
 from explorer.declare.elements import transforms
 from explorer.spaces.points.drawing.values import PointsPart
 from explorer.spaces.points.elements.isometry import rotation, turn_of
-from explorer.square.frame import Square
+from explorer.square.frame import BACK, Square
 from widgets.base.controls.row import ControlRow, compact, stacked
 from widgets.base.text.words import subject
 from widgets.base.view import ViewSpec, Wish
@@ -70,8 +70,9 @@ class PointsView(EyeView[tuple[Square, PointsPart]]):
         self.cell.setToolTip("The cell that a crystal repeats")
         self.arrows = QComboBox()
         self.arrows.setToolTip("Which vectors of the data are drawn as arrows, beside x")
-        for box, tip in ((self.sides, "Which panels"), (self.value, "Which value of the layer"), (self.arrows, "")):
-            compact(box, 8, tip).activated.connect(lambda _: self._chosen())
+        boxes = (self.sides, 8, "Which panels"), (self.value, 11, "Which value of the layer"), (self.arrows, 8, "")
+        for box, letters, tip in boxes:
+            compact(box, letters, tip).activated.connect(lambda _: self._chosen())
         ticks = self.bonds, self.edges, self.names, self.charges, self.cell
         for tick in ticks:
             tick.toggled.connect(lambda _: self._chosen())
@@ -107,9 +108,9 @@ class PointsView(EyeView[tuple[Square, PointsPart]]):
             choice = replace(choice, sides=("F(x)",) if identity else ("F(ρ(g)x)", "difference"))
         made: list[Panel] = []
         shown: list[tuple[int, str]] = []
-        for k, (square, _) in enumerate(parts):
+        for k, (square, part) in enumerate(parts):
             found = panels(square, choice, identity, self.state.node)
-            for side, panel in zip(sides_of(choice, identity), found, strict=True):
+            for side, panel in zip(sides_of(choice, identity, part.back is not None), found, strict=True):
                 look = panel.look
                 title = look.title if len(parts) == 1 else f"{look.title} · {square.title}"
                 made.append(replace(panel, look=replace(look, title=title)))
@@ -125,6 +126,8 @@ class PointsView(EyeView[tuple[Square, PointsPart]]):
         items = [(-1, "strongest"), *enumerate(value_names(part))]
         with QSignalBlocker(self.value):
             if [(self.value.itemData(k), self.value.itemText(k)) for k in range(self.value.count())] != items:
+                if self.choice.block >= 0 and (self.choice.block, self.value.currentText()) not in items:
+                    self.choice = replace(self.choice, block=-1)  # that number is another kind of value here
                 self.value.clear()
                 for number, text in items:
                     self.value.addItem(text, number)
@@ -204,7 +207,8 @@ class PointsView(EyeView[tuple[Square, PointsPart]]):
             prefix = f"{square.model}/" if len(parts) > 1 else ""
             known = {"places": part.position, "moved places": part.moved, "order": part.order, "bonds": part.bonds,
                      "edges": part.edges, "numbers": part.numbers, "x": part.x, "F(x)": part.values,
-                     "F(ρ(g)x)": part.answer, "ρ′(g)F(x)": part.expected, "difference": part.difference}  # fmt: skip
+                     "F(ρ(g)x)": part.answer, "ρ′(g)F(x)": part.expected, "difference": part.difference,
+                     BACK: part.back}  # fmt: skip
             known |= {f"{name} at x": v for name, v in part.vectors.items()} | {"cell": part.corners}
             out |= {prefix + name: np.asarray(v) for name, v in known.items() if v is not None}
         return out

@@ -53,7 +53,7 @@ class RoutesView(FrameView[tuple[Square, Routed]]):
         super().__init__(parent)
         self.beside = Beside(self._chart)
         self.chart = self.beside.charts[0]
-        self.product = QComboBox()
+        self.product = QComboBox(sizeAdjustPolicy=QComboBox.SizeAdjustPolicy.AdjustToContents)
         self._chrome = ControlRow("Product", self.product)
         stacked(self, self._chrome, self.beside, gap=2)
         # its first path, so that the choice is one of a layer: it is undone, saved and copied as any other

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 from widgets.base.look import theme
 from widgets.base.look.alignment import CENTRE
+from widgets.base.text.glossary import say
 from widgets.base.text.words import figure
 from widgets.charts.axis.axes import LogAxis, ValueAxis
 from widgets.charts.inks import faded, mixed
@@ -22,6 +23,7 @@ from widgets.charts.plot import Plot
 from widgets.spaces.sequence.charts.gate_statistics import LONGEST, Counted, Forgetting
 
 FEW = 256  # units at most that have a dot each
+OF = " · "  # between a gate and its model, of two
 LOW = 44  # pixels of a histogram's height, below which nothing is written under it
 NARROW = 110  # pixels of a histogram at least, where there is room for more than one
 
@@ -70,6 +72,7 @@ class Histogram(Plot):
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.one: Counted | None = None
         self.name, self.role, self.own = "", "first", False
+        self.brief = ""  # the name of the gate alone, where there is no room for its model's too
         self.middle = self.add(level(0.0, "#000000", upright=True))
         self.bars = self.add(Columns(), 1)
         self.outline = self.add(pg.PlotCurveItem([0.0, 1.0], [0.0], stepMode="center"), 2)
@@ -95,9 +98,20 @@ class Histogram(Plot):
             self.dress()
         self._write()
 
+    def has_room(self) -> bool:
+        """Return whether the whole name fits above the bars."""
+        return QFontMetricsF(self.header.bold).horizontalAdvance(say(self.name)) <= self.width() - 2
+
+    def shorten(self, brief: str) -> None:
+        """Write a shorter name, "" for the whole one."""
+        if brief != self.brief:
+            self.brief = brief
+            self._write()
+
     def _write(self) -> None:
         t = theme.current()
-        self.header.write([(self.name, t.accent if self.own else t.text, False)])
+        ink = getattr(t, self.role) if self.brief else t.accent if self.own else t.text
+        self.header.write([(self.brief or self.name, ink, bool(self.brief) and self.own)])
 
     def dress(self) -> None:
         super().dress()
@@ -183,6 +197,10 @@ class HistogramChart(QWidget):
         for k, plot in enumerate(self.plots[:n]):
             left, top = room.left() + k % columns * width, room.top() + k // columns * height
             plot.setGeometry(round(left), round(top), max(20, round(width) - 8), max(20, round(height) - 2))
+        # one that is cut says less than a colour does, which then tells all models apart
+        short = not all(plot.has_room() for plot in self.plots[:n])
+        for plot in self.plots[:n]:
+            plot.shorten(plot.name.partition(OF)[0] if short and OF in plot.name else "")
 
     def resizeEvent(self, event: Any) -> None:
         self._arrange()

@@ -13,10 +13,10 @@ from explorer.spaces.sequence.drawing.values import TimePart
 from explorer.square.frame import Square
 from widgets.base.controls.row import ControlRow, compact, stacked
 from widgets.base.frame_view import FrameView
-from widgets.base.text.words import counterpart, figure, subject
+from widgets.base.text.words import counterpart, figure, named_in_brief, subject
 from widgets.base.view import ViewSpec, Wish
 from widgets.charts.adaptive import Adaptive
-from widgets.spaces.sequence.charts.gate_chart import ForgettingChart, HistogramChart
+from widgets.spaces.sequence.charts.gate_chart import OF, ForgettingChart, HistogramChart
 from widgets.spaces.sequence.charts.gate_statistics import Counted, Forgetting, count, forgetting, keeps, timed
 from widgets.spaces.sequence.timeline.rows import short_names
 
@@ -79,7 +79,7 @@ class GatesView(FrameView[tuple[Square, TimePart]]):
         for k, (square, part) in enumerate(parts):
             for name, short in zip(part.gates, short_names(list(part.gates)), strict=True):
                 counted.append(self._count(kept, name, part.gates[name], part.moved_gates.get(name)))
-                names.append(short + (f" · {square.title}" if len(parts) > 1 else ""))
+                names.append(short + (f"{OF}{named_in_brief(square)}" if len(parts) > 1 else ""))
                 roles.append(("first", "second")[k])
         self._kept = kept
         self.histograms.show_counted(counted, names, roles, parts[0][0].layer.name)
@@ -118,7 +118,7 @@ class GatesView(FrameView[tuple[Square, TimePart]]):
             mine = name if name in part.gates else next(timed(part.gates), None)
             if mine is not None and name is not None:
                 times = forgetting(mine, part.gates[mine], remembers)
-                title = square.title if len(parts) > 1 else short_names([*part.gates, mine])[-1]
+                title = named_in_brief(square) if len(parts) > 1 else short_names([*part.gates, mine])[-1]
                 found.append((times, title, ("first", "second")[k]))
         self._chrome.setVisible(bool(found))
         self.times.show_found(found, parts[0][1].steps if parts else 1, self.state.channel)

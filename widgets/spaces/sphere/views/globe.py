@@ -15,7 +15,7 @@ from explorer.declare.elements import transforms
 from explorer.spaces.points.elements.isometry import turn_of
 from explorer.spaces.sphere.drawing.values import ROWS, SpherePart
 from explorer.spaces.sphere.elements.turn import about
-from explorer.square.frame import Square
+from explorer.square.frame import BACK, Square
 from widgets.base.frame_view import Pages
 from widgets.base.text.words import figure, subject
 from widgets.base.view import ViewSpec, Wish
@@ -30,6 +30,7 @@ from widgets.spaces.points.charts.degree_chart import DegreeChart
 
 GLOBES = ("x", "ρ(g)x", "ρ′(g)F(x)", "F(ρ(g)x)")
 AT_REST = ("x", "F(x)")
+PULLED_BACK = ("x", "ρ(g)x", "F(x)", BACK)
 SPECTRA = (("x", "ρ(g)x"), ("F(x)", "F(ρ(g)x)"))
 OF_X = ("x", "ρ(g)x")
 NO_DEGREES = "This layer has no coefficients: its answer stands still."
@@ -99,6 +100,8 @@ class GlobeView(EyeView[tuple[Square, SpherePart]]):
         part = parts[0][1]
         several, rest = len(parts) > 1, not self.frame.state.steps
         wanted: tuple[str, ...] = AT_REST if rest else GLOBES
+        if not rest and any(BACK in p.pictures for _, p in parts):
+            wanted = PULLED_BACK
         if several and any("F(x)" in p.pictures for _, p in parts):  # both ways round the square of each
             wanted = tuple(name for name in wanted if name not in OF_X)
         shown = [
@@ -118,7 +121,7 @@ class GlobeView(EyeView[tuple[Square, SpherePart]]):
             ]
         )  # fmt: skip
         of_x = [("x", "x", part)] if rest else [("x", "x", part), ("ρ(g)x", "ρ(g)x", part)]
-        answers = [(name, name, part) for name in (("F(x)",) if rest else ("ρ′(g)F(x)", "F(ρ(g)x)"))]
+        answers = [(name, name, part) for name in (("F(x)",) if rest else wanted[-2:])]
         if several:
             answers = [(f"{answers[-1][0]} · {square.title}", answers[-1][1], p) for square, p in parts]
         for grid, told in zip(self.panoramas, (of_x, answers), strict=True):

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QSlider, QWidget
 from explorer.declare.elements import transforms
 from explorer.spaces.points.elements.isometry import rotation, turn_of
 from explorer.spaces.volume.drawing.values import VolumePart
-from explorer.square.frame import Square
+from explorer.square.frame import BACK, Square
 from widgets.base.controls.row import ControlRow, stacked
 from widgets.base.text.words import figure, subject
 from widgets.base.view import ViewSpec, Wish
@@ -30,6 +30,7 @@ from widgets.spaces.volume.cursor import PLANES, Panel, panels
 
 SHOWN = ("x", "ρ(g)x", "ρ′(g)F(x)", "F(ρ(g)x)")
 AT_REST = ("x", "F(x)")
+PULLED_BACK = ("x", "ρ(g)x", "F(x)", BACK)
 AGAIN_MS = 60  # after which it is asked again whether pyvista is there
 FULL = 1000  # steps of the slider
 TURN = "rotate-volume"
@@ -58,7 +59,7 @@ class IsosurfaceView(EyeView[tuple[Square, VolumePart]]):
         self.level.setAccessibleName("Level")
         self.level.setToolTip("The value of the surface, as a share of the largest one")
         self.level.valueChanged.connect(lambda _: self.refresh())
-        self.level.setMinimumWidth(180)
+        self.level.setMinimumWidth(120)  # the window can be 1000 pixels wide
         self._chrome = ControlRow("Level", self.level, "")
         self.words = self._chrome.words[-1]
         stacked(self, self._chrome, self.canvas, gap=2)
@@ -96,6 +97,8 @@ class IsosurfaceView(EyeView[tuple[Square, VolumePart]]):
         self.canvas.message = ""
         identity = not self.frame.state.steps
         wanted: tuple[str, ...] = AT_REST if identity else SHOWN
+        if not identity and any(part.back is not None for _, part in parts):
+            wanted = PULLED_BACK
         if len(parts) > 1:  # of two models, both ways round the square of each
             wanted = tuple(name for name in wanted if name not in ("x", "ρ(g)x"))
         named = [(panel, square) for square, part in parts for name in wanted for panel in panels(part, identity)

@@ -11,7 +11,7 @@ from PySide6.QtCore import QSignalBlocker, Qt
 from PySide6.QtWidgets import QComboBox, QGridLayout, QHBoxLayout, QLabel, QSlider, QVBoxLayout, QWidget
 
 from explorer.spaces.volume.drawing.values import VolumePart
-from explorer.square.frame import Square
+from explorer.square.frame import BACK, Square
 from widgets.base.frame_view import FrameView, Pages
 from widgets.base.look import theme
 from widgets.base.text.words import figure, subject
@@ -50,7 +50,8 @@ class SlicesView(FrameView[tuple[Square, VolumePart]]):
         row = QHBoxLayout(chrome)
         row.setContentsMargins(8, 4, 8, 0)
         row.setSpacing(6)
-        row.addWidget(QLabel("Layer's"))
+        self._whose = QLabel("Layer's")
+        row.addWidget(self._whose)
         row.addWidget(self.channel)
         for axis, (name, slider, number) in enumerate(zip(PLANES, self.sliders, self._numbers, strict=True)):
             slider.setAccessibleName(f"Voxel along {name}")
@@ -106,7 +107,7 @@ class SlicesView(FrameView[tuple[Square, VolumePart]]):
         found = [(square, panel) for square, part in parts for panel in panels(part, identity)]
         if len(parts) > 1:
             # two models: x and ρ(g)x, then of each its answer and how far it is from what the law says
-            wanted = ("F(x)",) if identity else ("F(ρ(g)x)", "difference")
+            wanted = ("F(x)",) if identity else ("F(ρ(g)x)", BACK, "difference")
             first = [(s, p) for s, p in found if s is parts[0][0] and p.name in ("x", "ρ(g)x")]
             found = first + [(s, p) for s, p in found if p.name in wanted]
         self.panels = [panel for _, panel in found[:MOST_PANELS]]
@@ -128,13 +129,15 @@ class SlicesView(FrameView[tuple[Square, VolumePart]]):
     levels: list[tuple[float, float, str]]
 
     def _scales(self, found: list[tuple[Square, Panel]]) -> None:
-        """Choose one scale for x and ρ(g)x, and one for what the layers answer."""
+        """Choose one scale for x and ρ(g)x, and one for what the layer of each network answers."""
         grey = [p.values for _, p in found if p.name in ("x", "ρ(g)x")]
         low, high = min(float(v.min()) for v in grey), max(float(v.max()) for v in grey)
-        most = symmetric_scale([p.values for _, p in found if p.name not in ("x", "ρ(g)x")])
+        answers = [(s, p.values) for s, p in found if p.name not in ("x", "ρ(g)x")]
+        # each its own: the differences of two networks are to be seen beside their answers
+        most = {id(s): symmetric_scale([values for of, values in answers if of is s]) for s, _ in answers}
         self.levels = [
-            (low, max(high, low + 1e-12), "grey") if p.name in ("x", "ρ(g)x") else (-most, most, "signed")
-            for _, p in found
+            (low, max(high, low + 1e-12), "grey") if p.name in ("x", "ρ(g)x") else (-most[id(s)], most[id(s)], "signed")
+            for s, p in found
         ]
 
     def _offer(self, part: VolumePart) -> None:
@@ -145,6 +148,8 @@ class SlicesView(FrameView[tuple[Square, VolumePart]]):
                 self.channel.addItems(names)
             self.channel.setCurrentIndex(part.channel)
         self.channel.setEnabled(len(names) > 1)
+        for widget in (self._whose, self.channel):
+            widget.setVisible(bool(names))  # an answer for the whole volume has none
         for slider, side in zip(self.sliders, part.sides, strict=True):
             with QSignalBlocker(slider):
                 slider.setRange(0, side - 1)

@@ -51,6 +51,7 @@ SYMMETRY = (
     Symmetry(
         "D4", "rotations and mirrors: D4, D8, ...", ("grid",), r"D[1-9][0-9]?", _point, True,
         trials=(("D1", "The left-right mirror"), ("D4", "Quarter turns and mirrors")),
+        within=("C4", "D2", "C2", "D1"),
     ),
     Symmetry(
         "translation", "whole shifts", ("grid",), r"translation", _shifts, trials=(("translation", "Whole shifts"),),

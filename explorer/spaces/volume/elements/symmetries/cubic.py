@@ -43,7 +43,7 @@ SYMMETRY = (
     Symmetry("O", "the 24 rotations of the cube", ("volume",), r"O", _point, True,
              trials=(("O", "The rotations of the cube"),)),
     Symmetry("Oh", "the 48 symmetries of the cube", ("volume",), r"Oh", _point, True,
-             trials=(("Oh", "All symmetries of the cube"),)),
+             trials=(("Oh", "All symmetries of the cube"),), within=("O",)),
     Symmetry("Z3", "whole shifts of a volume", ("volume",), r"Z3", _shifts,
              trials=(("Z3", "Whole shifts"),)),
     Symmetry("volume-SO3", "rotations of a volume by any angle (resampled: a curve, no verdict)", ("volume",),

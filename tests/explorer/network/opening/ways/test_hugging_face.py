@@ -44,6 +44,10 @@ class Language(nn.Module):
         x = self.words(input_ids)
         if self.config.absolute:
             x = x + self.position_embeddings(torch.arange(x.shape[1]))
+        if getattr(self.config, "causal", False) and not bool(attention_mask.all()):
+            # as GPT-2 of transformers makes its mask where something is left out, in torch's default precision
+            least = torch.full((x.shape[1],) * 2, torch.finfo(x.dtype).min)
+            assert bool(least.isfinite().all()) and least.dtype == x.dtype
         x = x * attention_mask[..., None]
         return Said(logits=self.out(x), hidden=x)
 
@@ -185,6 +189,14 @@ def test_a_table_of_places_is_seen_in_the_curve(absolute: bool, transformers: An
     assert report.dtype == "float64"
     seen = rows["out"].resampled_cumulative
     assert seen is not None and (seen > 0.1 if absolute else seen == 0.0)
+
+
+def test_masks_that_are_made_in_the_default_precision_fit_a_run_in_double(transformers: Any, tmp_path: Path) -> None:
+    """The least double number overflows in single precision, and a folder of GPT-2 could not be checked at all."""
+    path = folder(tmp_path / "lm", "Language", causal=True)
+    (report,) = audit(LocalEngine({}), State(str(path), sample="text:abcdefgh"), "shift", "float64", None, {})
+    assert report.dtype == "float64" and {row.name: row for row in report.layers}["out"].resampled_cumulative == 0.0
+    assert torch.get_default_dtype() == torch.float32
 
 
 def test_what_tokens_that_leave_cost_is_told_in_the_window_too(transformers: Any, tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ class Siamese(nn.Module):
 
 
 class Bipartite(nn.Module):
-    """What users tell the items that a list joins them with."""
+    """Items are told of the users that a list joins them with."""
 
     def __init__(self, fault=0):
         super().__init__()
