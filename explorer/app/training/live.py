@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import shutil
 import sys
 import threading
 import time
@@ -99,8 +100,20 @@ class Live(Steers):
         self._stood: int | None = None  # the step to which a loss that went wrong has led back
 
     def run(self) -> None:
-        """Train to the end and write the weights."""
-        network, figures = self._driven()
+        """Train to the end and write the weights.
+
+        Raises:
+            BadInput: memory has run out for good; what was last shown is written.
+        """
+        try:
+            network, figures = self._driven()
+        except Exception as error:
+            live = self.folder / LIVE
+            if not out_of_memory(error) or not live.is_file():
+                raise
+            shutil.copyfile(live, self._path)  # which takes no memory; its metadata say of which step it is
+            what = f"the network as the window showed it last is written to {self._path}"
+            raise BadInput(f"memory has run out while {self._card.name} was trained; {what}") from None
         self._tell(last=True)
         told = {"model": self._card.name, "seed": str(self._args.seed), **{k: f"{v:.6g}" for k, v in figures.items()}}
         if changes := self._steered.words:

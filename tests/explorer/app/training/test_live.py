@@ -13,6 +13,7 @@ import torch
 from safetensors import safe_open
 from torch import nn
 
+from explorer.app.command.doors import BadInput
 from explorer.app.training.driving import Drive
 from explorer.app.training.live import Live
 from explorer.app.training.settings import Settings, Steered
@@ -183,7 +184,7 @@ def test_what_was_changed_outlives_a_lack_of_memory(trained: Any) -> None:
     assert torch.equal(found, plain) and metadata["changes"] == told["changes"]
 
 
-def test_no_room_even_to_go_on_ends_it(trained: Any) -> None:
+def test_no_room_even_to_go_on_ends_it_and_the_network_is_written(trained: Any, tmp_path: Path) -> None:
     def never(**asked: Any) -> Any:
         begun.append(1)
         if len(begun) > 1:
@@ -191,9 +192,13 @@ def test_no_room_even_to_go_on_ends_it(trained: Any) -> None:
         return learn(fails=12, **asked)
 
     begun: list[int] = []
-    with pytest.raises(MemoryError):
+    with pytest.raises(
+        BadInput, match=r"memory has run out while hungry was trained; .* is written to .*w\.safetensors"
+    ):
         trained({}, card("hungry", lambda: nn.Linear(2, 1), train=never))
     assert len(begun) == 2
+    with safe_open(tmp_path / "w.safetensors", "pt") as file:
+        assert file.metadata()["model"] == "hungry" and file.get_tensor("weight").shape == (1, 2)
 
 
 def test_a_network_that_cannot_be_judged_is_written_all_the_same(trained: Any) -> None:
