@@ -146,7 +146,7 @@ class Audit:
             if expected.shape != answer.shape or not (measure.finite(value) and measure.finite(answer)):
                 figures.leave_out(label, expected.shape, answer.shape)
                 continue
-            where = measure.mask(element, value, f, layer.sees)
+            where = here = measure.mask(element, value, f, layer.sees)
             if where.kept == 0.0:
                 continue  # nothing here is determined by the input
             exact = measure.judged(element, case.inputs, layer, value, where)
@@ -158,7 +158,6 @@ class Audit:
             alone = None if alone is None else settled(least, alone)
             d = measure.distance(expected, answer, where, f)
             local = None if alone is None else measure.apart(expected, alone, where, f)
-            here = where
             if local is not None and float(local.max()) > self.rounding[layer.name]:
                 here = self._where_alone(element, case, layer, value, where)
                 local = local if here is where or alone is None else measure.apart(expected, alone, here, f)
