@@ -97,7 +97,8 @@ def test_the_wheel_has_one_name_at_the_top_level(wheel: Path) -> None:
     assert next(text for name, text in texts.items() if name.endswith("top_level.txt")) == "equiscope\n"
     assert "equiscope/models/old.py" not in held
     for name in ("explorer", "models", "widgets", "resources"):
-        here = {p.relative_to(ROOT).as_posix() for p in (ROOT / name).rglob("*") if p.is_file() and p.suffix != ".pyc"}
+        files = (p for p in (ROOT / name).rglob("*") if "__pycache__" not in p.parts and p.is_file())
+        here = {p.relative_to(ROOT).as_posix() for p in files}
         assert here == {path.removeprefix("equiscope/") for path in held if path.startswith(f"equiscope/{name}/")}
     for path, text in texts.items():
         if path.endswith(".py"):
