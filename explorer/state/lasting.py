@@ -9,6 +9,7 @@ from pathlib import Path
 from explorer.declare.states.model_name import in_training, split_name
 from explorer.state.runs import compared_state, models_of, run_text
 from explorer.state.state import State
+from explorer.work.files.places import free
 from explorer.work.files.replacing import write_whole
 
 
@@ -27,9 +28,7 @@ def with_copies(state: State, session: Path) -> tuple[State, Sequence[Path]]:
     try:
         for name in learning(state):
             weights = split_name(name)[1]
-            copy, k = session.with_suffix(".safetensors"), 2
-            while copy.exists():
-                copy, k = session.with_name(f"{session.stem}-{k}.safetensors"), k + 1
+            copy = free(session.with_suffix(".safetensors"))
             write_whole(copy, Path(weights).read_bytes())
             copies.append(copy)
             renamed[name] = f"{name.removesuffix(weights)}{copy.absolute()}"

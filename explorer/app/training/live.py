@@ -31,6 +31,7 @@ from explorer.app.training.settings import Settings, Steered
 from explorer.app.training.telling import TimeLeft
 from explorer.declare.card import Card
 from explorer.declare.states.model_name import LIVE
+from explorer.work.files.replacing import replacing
 from explorer.work.progress import Cancelled
 
 TELL_S = 0.1  # between two lines of steps
@@ -111,7 +112,8 @@ class Live(Steers):
             live = self.folder / LIVE
             if not out_of_memory(error) or not live.is_file():
                 raise
-            shutil.copyfile(live, self._path)  # which takes no memory; its metadata say of which step it is
+            with replacing(self._path) as beside:
+                shutil.copyfile(live, beside)  # which takes no memory; its metadata say of which step it is
             what = f"the network as the window showed it last is written to {self._path}"
             raise BadInput(f"memory has run out while {self._card.name} was trained; {what}") from None
         self._tell(last=True)

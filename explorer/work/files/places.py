@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Collection
 from pathlib import Path
 
 PREFIX = __name__.removesuffix("explorer.work.files.places")  # before the names of packages: "" in a checkout
@@ -20,6 +21,15 @@ def whole(path: str | Path) -> Path:
         return Path(path).resolve()
     except (OSError, RuntimeError, ValueError):  # a circle of links, a name that is too long or has a zero byte
         return Path(os.path.abspath(path))
+
+
+def free(path: Path, taken: Collection[Path] = ()) -> Path:
+    """Return a path of which there is no file yet, and which is not taken."""
+    k = 2
+    found = path
+    while found.exists() or found in taken:
+        found, k = path.with_stem(f"{path.stem}-{k}"), k + 1
+    return found
 
 
 def no_file(path: str) -> str:

@@ -30,11 +30,11 @@ from PySide6.QtWidgets import (
 
 from explorer.declare.card import ModelInfo
 from explorer.declare.states.model_name import LIVE
-from explorer.work.files.places import at_home
+from explorer.work.files.places import at_home, free
 from widgets.base.controls.dialog import Dialog
 from widgets.base.look import theme
 from widgets.window.training.panels import ErrorPanel, LossPanel
-from widgets.window.training.run import Run, Wanted, free
+from widgets.window.training.run import Run, Wanted
 
 SIZE = (1000, 620)
 SHOW_MS = 100

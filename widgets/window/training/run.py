@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -238,12 +238,3 @@ class Run(QObject):
         self.told.paused = False
         self.over.emit("")
         self.changed.emit()
-
-
-def free(path: Path, taken: Collection[Path] = ()) -> Path:
-    """Return a path of which there is no file yet, and which is not taken."""
-    k = 2
-    found = path
-    while found.exists() or found in taken:
-        found, k = path.with_stem(f"{path.stem}-{k}"), k + 1
-    return found
