@@ -26,7 +26,7 @@ from explorer.declare.elements import Step, chain_element, parse_chain, transfor
 from explorer.declare.inputs import Inputs
 from explorer.declare.samples import Sample
 from explorer.declare.space import kinds, same_space
-from explorer.declare.states.model_name import PARTLY, WEIGHTS_MARK, split_name
+from explorer.declare.states.model_name import PARTLY, WEIGHTS_MARK, in_training, split_name
 from explorer.declare.telling.asking import Declared
 from explorer.network.changing.precision import copied
 from explorer.network.input.inputs import inputs_from
@@ -127,9 +127,10 @@ class LocalEngine:
         known = name in self.cards
         if known:
             self.versions.put_aside(name, self._taken_out(name))
-        # of a file with weights beside it the code is read anew too
-        built_in = {known: card for known, card in self.cards.items() if not card.own}
         try:
+            # of a file with weights beside it the code is read anew too, but not with every step of a training
+            built_in = {known: card for known, card in self.cards.items() if not card.own}
+            built_in |= {base: self.card(base) for base in split_name(name)[:1] if in_training(name)}
             self.cards[name] = find_card(name, built_in, self.trust)
         except (Exception, SystemExit) as error:
             if not self._go_back(name, error, State(model=name)):
@@ -169,10 +170,9 @@ class LocalEngine:
 
     def prepared(self, state: State, name: str, cancelled: Callable[[], bool] | None = None) -> Prepared:
         """Return what the epoch of (`state`, model `name`) needs, computed at most once."""
-        params = state.params if name == state.model else ()
-        overrides = state.overrides if name == state.model else ()
+        mine = (state.params, state.overrides, state.interventions)
+        params, overrides, some = mine if name == state.model else ((), (), ())
         card = self.card(name)
-        some = state.interventions if name == state.model else ()
         key = (name, params, self._sample_key(state, card), state.device, state.dtype, state.seed, overrides, some)
         if (kept := self._prepared.used(key)) is not None:
             return kept
@@ -227,14 +227,11 @@ class LocalEngine:
         if (kept := self._models.used(key)) is not None:
             return kept
         notes: list[str] = []
-        made = self._made(name, params, notes), tuple(notes)
-        self._models.store(key, made)
-        return made
-
-    def _made(self, name: str, params: tuple[tuple[str, float], ...], notes: list[str]) -> nn.Module:
         # weights that fitted the file as it was stay in the layers that an edit has left as they are
         strict = name not in self.versions.again
-        return load_model(self.cards[name], dict(params), tell=notes.append, strict=strict)
+        made = load_model(self.cards[name], dict(params), tell=notes.append, strict=strict), tuple(notes)
+        self._models.store(key, made)
+        return made
 
     def answer(self, state: State, cancelled: Callable[[], bool]) -> Frame:
         """Return the frame of `state`; a file that no longer runs leaves its network as it was."""
@@ -382,6 +379,10 @@ class LocalEngine:
         name, fit = first_taking(find_sample(state.sample, state.seed), {n: self.card(n).input for n in names})
         self._samples[self._sample_key(state, self.card(name))] = fit
         return name
+
+    def info(self, name: str) -> ModelInfo:
+        """Return what is said of a model; one of a file is executed."""
+        return model_info(self.card(name))
 
     def asked(self, name: str) -> InputAsked:
         """Return what to ask about the input of a model of a file, which is executed."""

@@ -136,7 +136,7 @@ def parser() -> argparse.ArgumentParser:
     check.add_argument("--json", action="store_true")
     check.add_argument("--allow-untested", action="store_true", help="exit with 0 where no law could be tested")
 
-    train = verbs.add_parser("train", help="train a built-in model again")
+    train = verbs.add_parser("train", help="train a model again, or one of your own")
     train_verb.add_arguments(train)
 
     export = verbs.add_parser("export", help="write data in another format")

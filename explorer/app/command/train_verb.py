@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from explorer.app.command.doors import BadInput, Doors
+from explorer.declare.states.model_name import file_stem, named_as_shown
 from explorer.work.files.places import at_home
 
 if TYPE_CHECKING:
     from explorer.declare.card import Card
+    from explorer.network.opening.files.trust import Trust
+
+WHAT_TO_ADD = (
+    "give a file of examples (--examples FILE), add EXAMPLES = (x, y) to its file, or export a CARD with train "
+    "(docs/guide/training.md)"
+)
 
 
 def add_arguments(train: argparse.ArgumentParser) -> None:
@@ -29,17 +37,21 @@ def add_arguments(train: argparse.ArgumentParser) -> None:
         "--keep-every", metavar="SECONDS", type=float, default=1.0, help="between two checkpoints; 0: each step"
     )
     train.add_argument("--resume", action="store_true", help="go on where a training for the same FILE was cut off")
+    train.add_argument(
+        "--examples", metavar="FILE", default="", help="learn these, .npz or .safetensors with arrays x and y"
+    )
     train.add_argument("--trust", action="store_true", help="execute the file that the model names")
     train.add_argument("--live", metavar="FOLDER", default="", help=argparse.SUPPRESS)  # steered by the window
 
 
 def run(args: argparse.Namespace, doors: Doors) -> int:
     """Train, and write the weights when it is over."""
-    from explorer.network.opening.loading import find_card
+    channel = None
+    if args.live:
+        from explorer.app.training.channel import Channel
 
-    card = find_card(args.model, doors.cards(), args.trust)
-    if card.train is None:
-        raise BadInput(f"{card.name} has no training: it is shown with its initial parameters")
+        channel = Channel()
+    card = _card(args, doors, args.trust if channel is None else channel.trust())
     path = _checked(args, card)
     from explorer.app.thread.failures import out_of_memory
     from explorer.app.training.from_command_line import Aim, train
@@ -49,10 +61,14 @@ def run(args: argparse.Namespace, doors: Doors) -> int:
         args.resume, args.keep_every,
     )  # fmt: skip
     try:
-        if args.live:
+        if channel is not None:
+            from explorer.app.remote.settings import memory_limit
             from explorer.app.training.live import serve
+            from explorer.work.processes.birth import keep_to
 
-            return serve(card, args, path)
+            if card.own:
+                keep_to(memory_limit())  # somebody's own code may ask for more than there is
+            return serve(card, args, path, channel)
         log = at_home(args.log) if args.log not in ("", "-") else None
         metrics = train(aim, log, quiet=args.log == "-", logged=bool(args.log))
     except Exception as error:
@@ -62,6 +78,38 @@ def run(args: argparse.Namespace, doors: Doors) -> int:
     if args.log != "-":
         print("  ".join([str(path), *(f"{k} {v:.4g}" for k, v in metrics.items())]))
     return 0
+
+
+def _card(args: argparse.Namespace, doors: Doors, trust: bool | Trust) -> Card:
+    """Return the card that is trained, with what trains it.
+
+    Raises:
+        BadInput: nothing does, or its code may not run.
+    """
+    from explorer.network.opening.loading import find_card
+    from explorer.network.opening.refusals import Untrusted
+
+    try:
+        card = find_card(args.model, doors.cards(), trust)
+    except Untrusted as error:
+        if isinstance(trust, bool):
+            raise
+        short = named_as_shown(args.model)
+        raise BadInput(
+            f"{short} holds other code than you have allowed: open it again, and say that it may run"
+        ) from error
+    if args.examples:
+        from functools import partial
+
+        from explorer.work.training.examples import examples_in, from_examples
+
+        given = partial(examples_in, at_home(args.examples))
+        return replace(card, train=from_examples(card.build, given, args.examples))
+    if card.train is not None:
+        return card
+    if not card.own:
+        raise BadInput(f"{card.name} has no training: it is shown with its initial parameters")
+    raise BadInput(f"{named_as_shown(args.model)} brings no training: {WHAT_TO_ADD}")
 
 
 def _checked(args: argparse.Namespace, card: Card) -> Path:
@@ -75,7 +123,7 @@ def _checked(args: argparse.Namespace, card: Card) -> Path:
         raise BadInput("--rate must be a positive number")
     if args.errors < 0 or not args.keep_every >= 0:
         raise BadInput(f"--{'errors' if args.errors < 0 else 'keep-every'} must not be negative")
-    path = at_home(args.out or f"{card.name}.safetensors")
+    path = at_home(args.out or f"{file_stem(args.model)}.safetensors")
     if path.suffix != ".safetensors":
         raise BadInput(f"--out {path} must end in .safetensors")
     if not path.parent.is_dir():

@@ -7,6 +7,7 @@ from functools import cache
 from typing import Any, Literal
 
 from explorer.app.remote.movable import Sent
+from explorer.declare.card import ModelInfo
 from explorer.declare.elements import Step
 from explorer.square.analyses.outcome import Outcome
 from explorer.square.frame import Frame, OrbitCurve, Outline
@@ -20,6 +21,7 @@ ANSWERS: Mapping[str, Any] = {
     "nearest_exact": tuple[Step, ...] | None,
     "open": dict[str, object],
     "open_model": dict[str, object],
+    "info": ModelInfo,
     "tried": str,
     "hold": str,
     "export_data": tuple[str, ...],

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from explorer.app.answering.engine import LocalEngine
     from explorer.app.answering.own_inputs import InputAsked
+    from explorer.declare.card import ModelInfo
     from explorer.declare.telling.asking import Declared
     from explorer.network.opening.files.trust import Trust
 
@@ -212,6 +213,11 @@ class DividedEngine:
     def first_taking(self, names: Sequence[str], state: State) -> str:
         """Return the first model that takes a state's sample, of those that come with the program."""
         return self.local.first_taking(names, state)
+
+    def info(self, name: str) -> ModelInfo:
+        """Return what is said of a model; one of a file is executed."""
+        found: ModelInfo = self._ask((name,), "info", name) if foreign(name) else self.local.info(name)
+        return found
 
     def asked(self, name: str) -> InputAsked:
         """Return what to ask about the input of a model of a file, which is executed."""

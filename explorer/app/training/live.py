@@ -10,10 +10,7 @@ network; {"errors": ..., "figures": ..., "step": ...}; {"paused": step}; {"troub
 from __future__ import annotations
 
 import argparse
-import json
 import shutil
-import sys
-import threading
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -23,6 +20,7 @@ from typing import Any
 from explorer.app.command.doors import BadInput
 from explorer.app.command.writing import save_tensors
 from explorer.app.thread.failures import out_of_memory
+from explorer.app.training.channel import Channel
 from explorer.app.training.driving import Diverged, Drive, Steers, Trained
 from explorer.app.training.errors import LayerErrors
 from explorer.app.training.from_command_line import figures_now
@@ -42,13 +40,9 @@ ERRORS_S = 0.5
 MOST_STEPS = 4000  # in one line
 
 
-def serve(card: Card, args: argparse.Namespace, path: Path) -> int:
-    """Train as the lines on the standard input say; the standard output is for the window alone."""
-    said = sys.stdout
-    asked: SimpleQueue[Mapping[str, Any]] = SimpleQueue()
-    reader = threading.Thread(target=_read, args=(asked,), name="equiscope-asked", daemon=True)
-    reader.start()
-    live = Live(card, args, path, asked, lambda found: print(json.dumps(found), file=said, flush=True))
+def serve(card: Card, args: argparse.Namespace, path: Path, channel: Channel) -> int:
+    """Train as the window says."""
+    live = Live(card, args, path, channel.listen(), channel.say)
     try:
         live.run()
     except Cancelled:
@@ -56,15 +50,6 @@ def serve(card: Card, args: argparse.Namespace, path: Path) -> int:
     except Diverged as error:
         raise BadInput(str(error)) from None
     return 0
-
-
-def _read(asked: SimpleQueue[Mapping[str, Any]]) -> None:
-    for line in sys.stdin:
-        try:
-            asked.put(json.loads(line))
-        except ValueError:
-            continue
-    asked.put({"do": "end"})  # the window is gone
 
 
 class Live(Steers):

@@ -103,3 +103,11 @@ def named_as_shown(name: str) -> str:
     path, chosen, _ = split_call(base)
     short = re.split(r"[/\\]", path.rstrip("/\\"))[-1]
     return f"{chosen} in {short}" if chosen else re.split(r"[/\\]", weights)[-1] if weights else short
+
+
+def file_stem(name: str) -> str:
+    """Return what a file about a model may be called, "net-Net" of "a/net.py:Net(3)[graph]"; a card's name as it is."""
+    path, chosen, _ = split_call(split_name(name)[0])
+    short = re.split(r"[/\\]", path.rstrip("/\\"))[-1]
+    whole = "-".join(filter(None, (short.removesuffix(PYTHON), chosen)))
+    return re.sub(r"[^\w.-]+", "-", whole).strip("-.") or "network"

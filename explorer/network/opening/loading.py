@@ -52,6 +52,7 @@ from explorer.network.opening.way import ways
 from explorer.network.space import space_of_kind, spaces
 from explorer.network.tracing.layers import named_error
 from explorer.work.files.places import at_home
+from explorer.work.training.examples import from_examples
 
 _LONGEST_NAME = 200  # characters of the name of a layer
 _NAMES = f"a name has at most {_LONGEST_NAME} characters, all of which can be shown; rename it"
@@ -138,7 +139,8 @@ def file_card(path: Path, attribute: str, trust: bool | Trust, arguments: str | 
         arguments: what it is called with, as text of literals: "3, width=64".
         said: what it takes (`parse_declared`), else that is what is remembered beside the file, or what that says.
 
-    The file may say INPUT_SHAPE = (channels, height, width), None for any size, and LABELS, the names of the outputs.
+    The file may say INPUT_SHAPE = (channels, height, width), None for any size, LABELS, the names of the outputs, and
+    EXAMPLES, (x, y) or a function that returns them, on which it is trained (`from_examples`).
     A network on graphs or points may say INPUT_SIGNALS = ("x", "edge_index", ...), in the order of its arguments, and
     INPUT_CHANNELS, the width of x; one whose arguments have names that are known needs not (`network.input.ways`).
     A network on sequences may say INPUT_KIND ("values", "tokens", "dna"), INPUT_LAYOUT ("NTC", ...), INPUT_CHANNELS and
@@ -157,10 +159,12 @@ def file_card(path: Path, attribute: str, trust: bool | Trust, arguments: str | 
         raise Unknown(str(path), f"{path}: {error}") from None
     summary = (inspect.getdoc(made) or "Your own model.").split("\n\n")[0]
     made_by = made if inspect.isclass(made) or inspect.isfunction(made) else type(made)
-    return own_card(
+    card = own_card(
         own, f"{path}:{called}", f"{called} ({path.name})", summary, build, labels=getattr(module, "LABELS", ()),
         said=told, why="you say so" if said else f"{beside(path).name} says so", source=(made_by,),
     )  # fmt: skip
+    examples = getattr(module, "EXAMPLES", None)
+    return card if examples is None else replace(card, train=from_examples(card.build, examples, f"{path}: EXAMPLES"))
 
 
 def found_in(path: Path, attribute: str, trust: bool | Trust) -> tuple[ModuleType, Any]:

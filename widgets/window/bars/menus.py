@@ -400,7 +400,7 @@ class Menus(QObject):
         actions["untransform"].setChecked(state.untransform)
         actions["alone"].setVisible(bool(state.compare))
         actions["input"].setVisible(code_of(state.model) is not None)
-        actions["train"].setVisible(self._files.trainer.card() is not None)
+        actions["train"].setVisible(self._files.trainer.offered)
         self._models.mark(state.model)
         if before[6:7] != (state.model,):
             self._fill_compare(state.model)

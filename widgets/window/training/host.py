@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
 
+from explorer.app.training.channel import told
 from explorer.declare.card import ModelInfo
 from explorer.declare.elements import chain_text
-from explorer.declare.states.model_name import WEIGHTS_MARK, in_training, split_name
+from explorer.declare.states.model_name import WEIGHTS_MARK, in_training, named_as_shown, split_name
 from explorer.square.frame import Frame
+from widgets.window.opening.trouble import Trouble, caught
 from widgets.window.room.shell import Shell
 
 if TYPE_CHECKING:  # its charts take a second to import, and not at the start
     from widgets.window.training.page import TrainPage
+    from widgets.window.training.run import Run
 
 
 class Trainer(QObject):
@@ -26,37 +30,74 @@ class Trainer(QObject):
         self._shell = shell
         self.page: TrainPage | None = None
         shell.controller.frame_ready.connect(self.follow)
+        self._seen: dict[str, ModelInfo] = {}  # networks of the person's own whose page was opened
         self._before: dict[str, str] = {}  # {name of a network that learns: the model that was shown before it}
 
     def card(self) -> ModelInfo | None:
         """Return the card in use if it can be trained, also one that is shown with other weights."""
-        name, _ = split_name(self._shell.controller.state.model)
-        return next((m for m in self._trainable() if m.name == name), None)
+        return next((m for m in self._trainable() if m.name == self._base), None)
+
+    @property
+    def offered(self) -> bool:
+        """Return whether the network in use can be trained, or is the person's own and may come to be."""
+        return self.card() is not None or self._own
+
+    @property
+    def _base(self) -> str:
+        return split_name(self._shell.controller.state.model)[0]
+
+    @property
+    def _own(self) -> bool:
+        catalogue = self._shell.controller.catalogue
+        return catalogue is not None and bool(self._base) and all(m.name != self._base for m in catalogue.models)
 
     def _trainable(self) -> list[ModelInfo]:
         catalogue = self._shell.controller.catalogue
         return [m for m in catalogue.models if m.trainable] if catalogue is not None else []
 
     def open(self) -> None:
+        """Open the page for the network in use; of the person's own one its file is asked what trains it."""
+        if (info := self.card()) is not None:
+            self._open(info, [m for m in self._trainable() if m.domain == info.domain])
+        elif self._own:
+            name = self._base
+            text = f"Asking {named_as_shown(name)} what trains it…"
+            self._shell.controller.do(caught(lambda engine: engine.info(name)), text, self._asked)
+        else:
+            self._shell.say("info", "This network has no training of its own.")
+
+    def _asked(self, found: Any) -> None:
+        if isinstance(found, Trouble):
+            self._shell.say("error", found.sentence)
+            return
+        self._seen[found.name] = found
+        self._open(found, [info for info in self._seen.values() if info.domain == found.domain])
+
+    def _open(self, info: ModelInfo, beside: Sequence[ModelInfo]) -> None:
         from widgets.window.training.page import TrainPage
 
-        if (info := self.card()) is None:
-            self._shell.say("info", "This network has no training of its own.")
-            return
-        beside = [m for m in self._trainable() if m.domain == info.domain]
         if self.page is None:
             self.page = TrainPage(self._shell, beside, info.name, str(self._shell.settings.value("folder", "")))
+            self.page.launch = self._launch
             self.page.trained.connect(self._trained)
             self.page.shown.connect(self._shown)
             self.page.gone.connect(self._gone)
             self.page.exported.connect(self.exported)
-        elif info.name in self.page.infos:
+        elif info in self.page.infos.values():
             self.page.choose(info.name)
-        else:  # of other data
+        else:  # of other data, or not known as it is now
             self.page.offer(beside, info.name)
         self.page.chain = chain_text(self._shell.controller.state.steps)
         self.page.show()
         self.page.raise_()
+
+    def _launch(self, run: Run) -> None:
+        """Start a training; the process of a person's own network is told what they have allowed."""
+        if run.info.name in self._seen:
+            name = named_as_shown(run.info.name)
+            self._shell.controller.do(lambda engine: told(engine.trust), f"Starting to train {name}…", run.start)
+        else:
+            run.start()
 
     def _trained(self, card: str, path: str) -> None:
         """Show the card with its new weights; the element, and the layer where it is the same network, stay."""

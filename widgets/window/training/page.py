@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -29,10 +29,11 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.declare.card import ModelInfo
-from explorer.declare.states.model_name import LIVE
+from explorer.declare.states.model_name import LIVE, file_stem
 from explorer.work.files.places import at_home, free
 from widgets.base.controls.dialog import Dialog
 from widgets.base.look import theme
+from widgets.window.training.fields import Examples, beside, button
 from widgets.window.training.panels import ErrorPanel, LossPanel
 from widgets.window.training.run import Run, Wanted
 
@@ -40,20 +41,6 @@ SIZE = (1000, 620)
 SHOW_MS = 100
 RUNNING = 3  # trainings at once
 SPEEDS = (("as fast as it can", 0.0), ("10 steps a second", 10.0), ("2 steps a second", 2.0))
-
-
-def _button(text: str, tip: str = "") -> QToolButton:
-    button = QToolButton()
-    button.setText(text)
-    button.setToolTip(tip)
-    return button
-
-
-def _beside(field: QWidget, button: QWidget) -> QHBoxLayout:
-    row = QHBoxLayout()
-    row.addWidget(field, 1)
-    row.addWidget(button)
-    return row
 
 
 class TrainPage(Dialog):
@@ -72,6 +59,7 @@ class TrainPage(Dialog):
         self.infos: dict[str, ModelInfo] = {}
         self.folder = Path(folder or at_home("~"))
         self.chain = ""
+        self.launch: Callable[[Run], object] = Run.start
         self.runs: list[Run] = []
         self.run: Run | None = None  # the one that is steered
         self._waiting: list[ModelInfo] = []  # to be started when another one is over
@@ -93,7 +81,7 @@ class TrainPage(Dialog):
         self.card.currentIndexChanged.connect(lambda _: self._name_file())
         self.card.currentTextChanged.connect(self.card.setToolTip)
         self.epochs = QSpinBox(minimum=0, maximum=100_000)
-        self.epochs.setSpecialValueText("as shipped")
+        self.epochs.setSpecialValueText("of its recipe")
         self.seed = QSpinBox(minimum=0, maximum=2**31 - 1)
         self.rate = QDoubleSpinBox(minimum=0.0001, maximum=100_000, value=1.0, decimals=4, singleStep=0.1)
         self.rate.setPrefix("× ")
@@ -104,9 +92,10 @@ class TrainPage(Dialog):
         self.speed = QComboBox()
         for text, speed in SPEEDS:
             self.speed.addItem(text, speed)
+        self.examples = Examples()
         self.path = QLineEdit()
         self.path.setToolTip("The weights are written here when the training is over")
-        self.browse = _button("…")
+        self.browse = button("…")
         self.browse.setAccessibleName("Choose the file")
         self.browse.clicked.connect(self._browse)
         self.follow = QCheckBox("Show it in the window while it learns")
@@ -115,7 +104,7 @@ class TrainPage(Dialog):
         self.follow.toggled.connect(self._followed)
         self.go = QPushButton("Start", default=True)
         self.go.clicked.connect(self.start)
-        self.beside = _button("Side by side with")
+        self.beside = button("Side by side with")
         self.beside.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.beside.setToolTip("Other networks on the same data, which are trained with it and drawn beside it")
         self.beside.setMenu(QMenu(self.beside))
@@ -123,7 +112,7 @@ class TrainPage(Dialog):
         self.speed.currentIndexChanged.connect(lambda _: self._ask("speed", self.speed.currentData()))
         self.loss.activated.connect(lambda _: self._ask("loss", self.loss.currentData()))
         self.seed.setToolTip("Of the next start: parameters, the order of the examples and all noise are drawn from it")
-        self.reseed = _button("From here")
+        self.reseed = button("From here")
         self.reseed.setToolTip("Draw all that is still to come in the training that runs from this seed")
         self.reseed.clicked.connect(lambda: self._ask("seed", self.seed.value()))
 
@@ -135,9 +124,9 @@ class TrainPage(Dialog):
             panel.rewound.connect(self._rewound)
             panel.changed.connect(self.draw)
         self.tabs.currentChanged.connect(lambda _: self.draw())
-        self.export = _button("Export…", "Save these curves as a figure or as numbers")
+        self.export = button("Export…", "Save these curves as a figure or as numbers")
         self.export.clicked.connect(lambda: self.exported.emit(self.tabs.currentWidget()))
-        self.fold = _button("Settings")
+        self.fold = button("Settings")
         self.fold.setCheckable(True)
         self.fold.setChecked(True)
         self.fold.setToolTip("Off, the curves alone are here: a small screen has room for them beside the window")
@@ -145,8 +134,8 @@ class TrainPage(Dialog):
         corner = QWidget()
         row = QHBoxLayout(corner)
         row.setContentsMargins(0, 0, 0, 0)
-        for button in (self.export, self.fold):
-            row.addWidget(button)
+        for small in (self.export, self.fold):
+            row.addWidget(small)
         self.tabs.setCornerWidget(corner)
 
     def _make_controls(self) -> None:
@@ -154,13 +143,13 @@ class TrainPage(Dialog):
         self.which.setToolTip("The training that is steered, and shown in the window")
         self.which.setMinimumContentsLength(14)
         self.which.currentIndexChanged.connect(self._steer)
-        self.play = _button("Pause")
+        self.play = button("Pause")
         self.play.clicked.connect(self.toggle)
-        self.one = _button("One step")
+        self.one = button("One step")
         self.one.clicked.connect(self.single)
-        self.finish = _button("Finish here", "End now, judge the network and write its weights")
+        self.finish = button("Finish here", "End now, judge the network and write its weights")
         self.finish.clicked.connect(lambda: self._ask("finish"))
-        self.stop = _button("Stop")
+        self.stop = button("Stop")
         self.stop.setToolTip("End at once; nothing is written")
         self.stop.clicked.connect(self.cancel)
         self.time = QSlider(Qt.Orientation.Horizontal)
@@ -178,11 +167,12 @@ class TrainPage(Dialog):
         form = QFormLayout()
         form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
         for text, box in (
-            ("Network", self.card), ("Epochs", self.epochs), ("Seed", _beside(self.seed, self.reseed)),
+            ("Network", self.card), ("Epochs", self.epochs), ("Seed", beside(self.seed, self.reseed)),
             ("Learning rate", self.rate), ("Loss", self.loss), ("Speed", self.speed),
         ):  # fmt: skip
             form.addRow(text, box)
-        form.addRow("Weights", _beside(self.path, self.browse))
+        form.addRow("Examples", beside(self.examples, self.examples.browse))
+        form.addRow("Weights", beside(self.path, self.browse))
         side = QVBoxLayout()
         side.addLayout(form)
         for widget in (self.follow, self.go, self.beside):
@@ -238,6 +228,9 @@ class TrainPage(Dialog):
     def start(self) -> None:
         """Start a training of the chosen network."""
         path = at_home(self.path.text())
+        if missing := self.examples.missing(self.info):
+            self._say(missing, bad=True)
+            return
         if path.suffix != ".safetensors" or not path.parent.is_dir():
             self._say(f"Weights are written to FILE.safetensors in a folder that is there, not to {path}.", bad=True)
             return
@@ -255,14 +248,17 @@ class TrainPage(Dialog):
 
     def _start(self, info: ModelInfo, path: Path) -> None:
         loss = str(self.loss.currentData()) if self.run is not None and self.run.info is info else ""
-        wanted = Wanted(path, self.epochs.value(), self.seed.value(), self.rate.value(), loss, self.chain)
+        wanted = Wanted(
+            path, self.epochs.value(), self.seed.value(), self.rate.value(), loss, self.chain,
+            examples=self.examples.path,
+        )  # fmt: skip
         run = Run(info, wanted, len(self.runs) + 1, self)
         run.changed.connect(self._changed)
         run.shown.connect(partial(self._show_live, run))
         run.over.connect(partial(self._over, run))
         self.runs.append(run)
         self.which.addItem(run.name)
-        run.start()
+        self.launch(run)
         self.which.setCurrentIndex(self.which.count() - 1)
         if not self.follow.isChecked():
             run.process.ask("watch", value=False)
@@ -274,11 +270,12 @@ class TrainPage(Dialog):
     def _start_waiting(self) -> None:
         while self._waiting and sum(run.process.running for run in self.runs) < RUNNING:
             info = self._waiting.pop(0)
-            self._start(info, free(self.folder / f"{info.name}.safetensors"))
+            self._start(info, free(self.folder / f"{file_stem(info.name)}.safetensors"))
 
     def _name_file(self) -> None:
         taken = {run.wanted.path for run in self.runs}
-        self.path.setText(str(free(self.folder / f"{self.info.name}.safetensors", taken)))
+        self.path.setText(str(free(self.folder / f"{file_stem(self.info.name)}.safetensors", taken)))
+        self.examples.of(self.info)
         self._offer_others()
 
     def _offer_others(self) -> None:
@@ -430,7 +427,7 @@ class TrainPage(Dialog):
         for run in self.runs:
             self.gone.emit(str(Path(run.folder.name) / LIVE))
             run.close()
-        super().closeEvent(event)
+        event.accept()  # QDialog would ask `reject`, which closes, and stay open
 
     def reject(self) -> None:
         self.close()

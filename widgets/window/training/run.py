@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QObject, Signal
 
 from explorer.declare.card import ModelInfo
+from explorer.declare.states.model_name import named_as_shown
 from explorer.work.progress import clock
 from widgets.base.text.words import figure
 from widgets.window.training.process import TrainProcess
@@ -70,6 +71,7 @@ class Wanted:
     loss: str = ""
     chain: str = ""
     errors: bool = True
+    examples: str = ""  # path of what is learned in place of what the card's recipe learns
 
 
 @dataclass
@@ -142,7 +144,7 @@ class Run(QObject):
 
     @property
     def name(self) -> str:
-        return f"{self.number} {self.info.name}"
+        return f"{self.number} {named_as_shown(self.info.name)}"
 
     def progress(self) -> str:
         """Return how far it is, in a sentence."""
@@ -157,12 +159,19 @@ class Run(QObject):
         epoch = f"epoch {t.epoch} of {t.epochs}" if t.epochs else ""
         return ", ".join(text for text in (f"Step {t.step:,}{of}", epoch, seed, *losses, *figures, left) if text) + "."
 
-    def start(self) -> None:
+    def start(self, trust: tuple[bool, Sequence[str], Sequence[str]] = (False, (), ())) -> None:
+        """Start it; `trust` is what a person has said may run."""
         w = self.wanted
         words = [self.info.name, "--out", str(w.path), "--seed", str(w.seed), "--rate", f"{w.rate:g}"]
         words += ["--live", self.folder.name, "--errors", "1" if w.errors else "0"]
-        for option, value in (("--epochs", w.epochs), ("--loss", w.loss), ("--transform", w.chain)):
+        for option, value in (
+            ("--epochs", w.epochs),
+            ("--loss", w.loss),
+            ("--transform", w.chain),
+            ("--examples", w.examples),
+        ):
             words += [option, str(value)] if value else []
+        self.process.allow(trust)
         self.process.start(words)
 
     def back(self, step: int) -> None:

@@ -40,7 +40,7 @@ class PythonText:
     Attributes:
         text: with its lines as an editor counts them.
         callables: that may make a network, the likely and usable ones first.
-        constants: what it says of its input: INPUT_SHAPE and its kin, LABELS, as (name, text) pairs.
+        constants: what it says of its input: INPUT_SHAPE and its kin, LABELS, EXAMPLES, as (name, text) pairs.
         reaches: sentences about what it may do, from the imports and calls that can be seen.
         error: one sentence when it is no valid Python.
     """
@@ -230,6 +230,9 @@ def _makes(value: ast.expr, classes: dict[str, ast.ClassDef]) -> bool:
     return False
 
 
+_SAID = ("LABELS", "EXAMPLES", "CARD")
+
+
 def _constants(tree: ast.Module) -> tuple[tuple[str, str], ...]:
     found = []
     for node in tree.body:
@@ -237,7 +240,7 @@ def _constants(tree: ast.Module) -> tuple[tuple[str, str], ...]:
             node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
         )
         for target in targets:
-            if isinstance(target, ast.Name) and (target.id.startswith("INPUT_") or target.id in ("LABELS", "CARD")):
+            if isinstance(target, ast.Name) and (target.id.startswith("INPUT_") or target.id in _SAID):
                 value = getattr(node, "value", None)
                 text = ast.unparse(value) if value is not None else ""
                 found.append((target.id, text if len(text) <= 80 else text[:79] + "…"))
