@@ -9,10 +9,12 @@ from explorer.spaces.mesh.network.form import MeshInput
 from explorer.spaces.sequence.network.form import SequenceInput
 from explorer.spaces.sphere.network.form import SphereInput
 from explorer.spaces.volume.network.form import VolumeInput
+from explorer.work.training.course import Course
 from models.layers.taps import Mark, Tap
 
 __all__ = [
     "Card",
+    "Course",
     "Equation",
     "GraphInput",
     "InputSpec",
