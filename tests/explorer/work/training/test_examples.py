@@ -74,7 +74,7 @@ def test_numbers_of_tokens_stay_whole_and_other_whole_numbers_become_values() ->
     ],
 )
 def test_what_cannot_be_learned_is_one_sentence(given: Any, said: str) -> None:
-    with pytest.raises(ValueError, match="^net.py: ") as found:
+    with pytest.raises(ValueError, match=r"^net\.py: ") as found:
         from_examples(linear(), given, "net.py")(epochs=1)
     assert said in str(found.value)
 
