@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from explorer.app.command import train_verb
-from explorer.app.command.doors import BadInput, Doors
+from explorer.app.command.doors import BadInput, Doors, tell_two_meanings
 from explorer.app.command.listing import listed
 from explorer.app.command.parsing import parser
 from explorer.app.remote.tampering import measured_by_us
@@ -68,6 +68,7 @@ def _told_in_a_line(argv: Sequence[str], doors: Doors) -> int:
             from explorer.app.remote.commands.command import delegated
 
             return delegated(argv, doors.program, model, args.timeout, doors.began)
+        tell_two_meanings((model, getattr(args, "compare", "")), doors)
         match args.verb:
             case None:
                 return _window(args, doors)

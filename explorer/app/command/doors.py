@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Mapping
+import os
+import re
+import sys
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from explorer.declare.states.model_name import split_name
 from explorer.state.state import State
 
 if TYPE_CHECKING:
@@ -45,3 +49,12 @@ class Doors:
     bench: Callable[[], Mapping[str, Callable[[], list[dict[str, Any]]]]]
     program: str = ""
     began: float | None = None
+
+
+def tell_two_meanings(names: Iterable[str], doors: Doors) -> None:
+    """Say on stderr which network is meant by the name of a card that a file or folder here has too."""
+    for name in names:
+        base = split_name(name)[0]
+        if base and not re.search(r"[/\\]", base) and os.path.exists(base) and base in doors.cards():
+            here = os.path.join(os.curdir, base)
+            print(f"equiscope: {base} is the network of the program; what lies here is {here}", file=sys.stderr)

@@ -89,6 +89,8 @@ def find_card(name: str, cards: Mapping[str, Card], trust: bool | Trust = False)
         raise ModelError(
             name, f"{name} is no model; give a card's name ('list models' names them all) or file.py:callable"
         )
+    if "/" in name or "\\" in name:
+        raise ModelError(name, f"there is no file or folder {name}")
     hint = did_you_mean(name, cards, "; 'list models' names them all", 0.5)
     raise ModelError(name, f"there is no model {name!r}{hint}")
 

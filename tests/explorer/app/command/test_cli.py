@@ -540,3 +540,16 @@ def test_a_session_never_executes_a_file(run: Any, tmp_path: Path) -> None:
     path.write_text("raise SystemExit('executed')\n")
     save_session(session, State(f"{path}:net"))
     refused(run("--session", session, "--screenshot", tmp_path / "a.png"), "not trusted", "sha256", str(path))
+
+
+def test_a_folder_that_is_called_as_a_network_is_told_apart(
+    run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    line = "equiscope: fine is the network of the program; what lies here is ./fine\n"
+    assert line not in run("check", "fine", "--group", "C4").err  # there is none
+    (tmp_path / "fine").mkdir()
+    said = run("check", "fine", "--group", "C4")
+    assert said.code == 0 and said.err.startswith(line)
+    assert "./fine is no model" in run("check", "./fine").err
+    assert "there is no file or folder ./missing" in run("check", "./missing").err
