@@ -16,6 +16,7 @@ from PySide6.QtGui import (
     QKeyEvent,
     QPaintEvent,
     QResizeEvent,
+    QShowEvent,
 )
 from PySide6.QtWidgets import (
     QAbstractButton,
@@ -51,6 +52,7 @@ from widgets.window.bars.palette import Palette, actions_of
 from widgets.window.bars.panel_help import panel_dialog
 from widgets.window.files import Files
 from widgets.window.greeting.host import Greeting
+from widgets.window.room.drops import Drops, files_in
 from widgets.window.room.popups import PopupKeys
 from widgets.window.room.shell import Shell
 
@@ -73,6 +75,7 @@ class MainWindow(Shell):
         super().__init__(start_engine, state, settings, specs)
         self._painted = self._closed = self._leading = False
         self.setAcceptDrops(True)
+        self.drops = Drops(self)
         self.files = Files(self)
         self.menus = Menus(self, self.files)
         self.greeting = Greeting(self.greeting_card, self.controller, self.settings, self.files.open_model, self)
@@ -328,6 +331,10 @@ class MainWindow(Shell):
         QApplication.sendEvent(front.focusProxy() or front, QKeyEvent(event))
         self._leading = False
 
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self.drops.watch()
+
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
         if not self._painted:
@@ -339,7 +346,7 @@ class MainWindow(Shell):
         self.palette_box.dismiss()
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        if any(url.isLocalFile() for url in event.mimeData().urls()):
+        if files_in(event.mimeData()):
             event.acceptProposedAction()
             expect_file()
             self.drop_hint.setGeometry(self.center.rect().adjusted(12, 12, -12, -12))
@@ -352,9 +359,8 @@ class MainWindow(Shell):
     def dropEvent(self, event: QDropEvent) -> None:
         self.drop_hint.hide()
         event.acceptProposedAction()
-        for url in event.mimeData().urls():
-            if url.isLocalFile():
-                self.files.open(url.toLocalFile())
+        for path in files_in(event.mimeData()):
+            self.files.open(path)
 
     def closeEvent(self, event: QCloseEvent) -> None:
         if not self._closed:
