@@ -38,6 +38,7 @@ def drag(window: MainWindow, at: QPoint, *paths: Path, leave: bool = False) -> N
     """Send what the window system sends, to where it sends it: the window's handle."""
     data = QMimeData()
     data.setUrls([QUrl.fromLocalFile(str(path)) for path in paths])
+    data.setText("\n".join(map(str, paths)))  # as file managers do: a field of text would take it
     handle = window.windowHandle()
     QApplication.sendEvent(handle, QDragEnterEvent(at, COPY, data, LEFT, NONE))
     QApplication.sendEvent(handle, QDragMoveEvent(at, COPY, data, LEFT, NONE))
