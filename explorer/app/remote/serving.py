@@ -16,6 +16,7 @@ from explorer.app.remote.life.deaths import BROKEN
 from explorer.app.remote.note import Note
 from explorer.declare.states.model_name import named_as_shown
 from explorer.square.frame import Frame
+from explorer.state.runs import models_of
 from explorer.state.state import State
 from explorer.work.memory import RESTED, give_back, uncollected
 from explorer.work.processes.birth import born, end_fork, keep_to, own
@@ -92,7 +93,7 @@ class Server:
         except BaseException as error:  # whatever the code of a person's network raises
             from explorer.app.thread.failures import relayed
 
-            return "failed", *relayed(error)
+            return "failed", *relayed(error, _named_in(request))
 
     def _fair(self, request: tuple[Any, ...], reply: tuple[object, ...]) -> tuple[object, ...]:
         """Return an answer, or what is wrong with it: the network has replaced what it is measured with."""
@@ -174,3 +175,12 @@ class Server:
                 return report, save({name: value.contiguous() for name, value in tensors.items()})
             case _:
                 return getattr(self._engine, what)(*given)
+
+
+def _named_in(request: tuple[Any, ...]) -> Iterator[str]:
+    """Yield the networks that a request is about."""
+    for given in request[1:]:
+        if isinstance(given, str):
+            yield given
+        elif isinstance(given, State):
+            yield from models_of(given)

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import errno
+import re
 import traceback
+from collections.abc import Iterable
+from pathlib import Path
 
+from explorer.declare.states.model_name import PYTHON, code_of
 from explorer.square.frame import Failure
+from explorer.state.runs import models_of
 from explorer.state.state import State
 from explorer.work.dead_gpu import gpu_gone
-from explorer.work.files.places import INSTALLED
+from explorer.work.files.places import INSTALLED, at_home
 
 LONGEST = 10_000  # characters of a message that are looked at
 # modules whose exceptions are written for a person; in a wheel the packages are parts of equiscope
@@ -33,11 +38,20 @@ class Relayed(Exception):
         self.told, self.where, self.detail, self.kinds = told, where, detail, kinds
 
 
-def relayed(error: BaseException) -> tuple[str, str, str, tuple[str, ...]]:
-    """Return what crosses to another process of an exception: the arguments of `Relayed`."""
+def relayed(error: BaseException, names: Iterable[str] = ()) -> tuple[str, str, str, tuple[str, ...]]:
+    """Return what crosses to another process of an exception: the arguments of `Relayed`.
+
+    Args:
+        names: of the networks that ran.
+    """
     told = failure_of(error, State())
     kinds = tuple(kind.__name__ for kind in type(error).__mro__)
-    return told.sentence, told.where, told.detail, (*kinds, "MemoryError") if out_of_memory(error) else kinds
+    return (
+        located(told.sentence, error, names),
+        told.where,
+        told.detail,
+        (*kinds, "MemoryError") if out_of_memory(error) else kinds,
+    )
 
 
 def is_kind(error: BaseException, name: str) -> bool:
@@ -50,11 +64,24 @@ def failure_of(error: BaseException, state: State) -> Failure:
     """Describe an exception: a sentence, the layer where it was raised if that is known, a traceback for the log."""
     return Failure(
         state,
-        sentence(error),
+        located(sentence(error), error, models_of(state)),
         str(getattr(error, "where", "") or ""),
         error.detail if isinstance(error, Relayed) else _detail(error),
         state.model if is_kind(error, "Untrusted") else "",
     )
+
+
+def located(text: str, error: BaseException, names: Iterable[str]) -> str:
+    """Return a sentence with the line of the person's own file that an exception came from, unless it says one."""
+    from explorer.network.opening.helpers import place_of  # imports what a window needs not before it runs a network
+
+    for name in names:
+        code = code_of(name)
+        if code is None or code.suffix != PYTHON or re.search(r"\bline \d", text):
+            continue
+        if (at := place_of(error, at_home(code))) is not None:
+            return f"{text.rstrip('.')} ({Path(at[0]).name}, line {at[1]})"
+    return text
 
 
 def _detail(error: BaseException) -> str:
