@@ -8,17 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from explorer.app.command.doors import BadInput, Doors
-from explorer.declare.states.model_name import file_stem, named_as_shown
+from explorer.declare.states.model_name import PYTHON, code_of, file_stem, named_as_shown
 from explorer.work.files.places import at_home
 
 if TYPE_CHECKING:
     from explorer.declare.card import Card
     from explorer.network.opening.files.trust import Trust
 
-WHAT_TO_ADD = (
-    "give a file of examples (--examples FILE), add EXAMPLES = (x, y) to its file, or export a CARD with train "
-    "(docs/guide/training.md)"
-)
+GIVE = "give a file of examples, arrays x and y (--examples FILE)"
+WRITE = "add EXAMPLES = (x, y) to its file, or export a CARD with train (docs/guide/training.md)"
 
 
 def add_arguments(train: argparse.ArgumentParser) -> None:
@@ -109,7 +107,9 @@ def _card(args: argparse.Namespace, doors: Doors, trust: bool | Trust) -> Card:
         return card
     if not card.own:
         raise BadInput(f"{card.name} has no training: it is shown with its initial parameters")
-    raise BadInput(f"{named_as_shown(args.model)} brings no training: {WHAT_TO_ADD}")
+    code = code_of(args.model)
+    ways = [GIVE, WRITE] if code is not None and code.suffix == PYTHON else [GIVE]
+    raise BadInput(f"{named_as_shown(args.model)} brings no training: {', '.join(ways)}")
 
 
 def _checked(args: argparse.Namespace, card: Card) -> Path:

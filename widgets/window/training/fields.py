@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLineEdit, QToolButton, QWidget
 
 from explorer.declare.card import ModelInfo
-from explorer.declare.states.model_name import named_as_shown
+from explorer.declare.states.model_name import PYTHON, code_of, named_as_shown
 
 FILTER = "Examples (*.npz *.safetensors)"
 
@@ -33,7 +33,7 @@ class Examples(QLineEdit):
         self.setClearButtonEnabled(True)
         self.setToolTip(
             "Arrays x, of shape (examples, …) as the network takes them, and y: the class of each example as a whole "
-            "number, or the values that the network is to give"
+            "number, or the values that the network is to give (NPZ or safetensors)"
         )
         self.browse = button("…")
         self.browse.setAccessibleName("Choose the file of examples")
@@ -45,15 +45,17 @@ class Examples(QLineEdit):
 
     def of(self, info: ModelInfo) -> None:
         """Say what is learned where no file is given."""
-        self.setPlaceholderText("those of its recipe" if info.trainable else "a file with x and y (.npz, .safetensors)")
+        self.setPlaceholderText("those of its recipe" if info.trainable else "a file with arrays x and y")
 
     def missing(self, info: ModelInfo) -> str:
         """Return in a sentence what a network needs that brings no recipe; "" where nothing is missing."""
         if info.trainable or self.path:
             return ""
+        code = code_of(info.name)
+        more = "; or add EXAMPLES = (x, y) to its file, or export a CARD with train there"
         return (
-            f"{named_as_shown(info.name)} brings no training. Choose a file of examples, arrays x and y; or add "
-            "EXAMPLES = (x, y) to its file, or export a CARD with train there."
+            f"{named_as_shown(info.name)} brings no training. Choose a file of examples, arrays x and y"
+            f"{more if code is not None and code.suffix == PYTHON else ''}."
         )
 
     def _choose(self) -> None:

@@ -12,6 +12,7 @@ from explorer.declare.card import ModelInfo
 from explorer.declare.elements import chain_text
 from explorer.declare.states.model_name import WEIGHTS_MARK, in_training, named_as_shown, split_name
 from explorer.square.frame import Frame
+from explorer.work.files.places import whole
 from widgets.window.opening.trouble import Trouble, caught
 from widgets.window.room.shell import Shell
 
@@ -77,7 +78,10 @@ class Trainer(QObject):
         from widgets.window.training.page import TrainPage
 
         if self.page is None:
-            self.page = TrainPage(self._shell, beside, info.name, str(self._shell.settings.value("folder", "")))
+            folder = str(self._shell.settings.value("folder", ""))
+            if folder and whole(folder) == whole(info.name):  # a network that is a folder is not written into
+                folder = str(whole(folder).parent)
+            self.page = TrainPage(self._shell, beside, info.name, folder)
             self.page.launch = self._launch
             self.page.trained.connect(self._trained)
             self.page.shown.connect(self._shown)

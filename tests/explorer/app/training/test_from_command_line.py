@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file
@@ -130,6 +131,33 @@ def test_a_card_of_ones_own_is_trained_when_it_is_trusted(train: Any, tmp_path: 
     assert code == 2 and "add --trust" in said and not out.exists()
     code, said, out = train(tmp_path / "own.py", "--trust")
     assert code == 0 and out.exists(), said
+
+
+BARE = """
+from torch import nn
+INPUT_SHAPE = (1, 4, 4)
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(16, 2)
+    def forward(self, x):
+        return self.fc(x.flatten(1))
+"""
+
+
+def test_a_network_of_ones_own_learns_examples_of_its_file_or_of_another(train: Any, tmp_path: Path) -> None:
+    bare, told = tmp_path / "bare.py", tmp_path / "told.py"
+    bare.write_text(BARE, encoding="utf-8")
+    told.write_text(f"{BARE}\nimport torch\nEXAMPLES = torch.ones(9, 1, 4, 4), torch.arange(9) % 2\n", encoding="utf-8")
+    np.savez(tmp_path / "own.npz", x=np.ones((9, 1, 4, 4), np.float32), y=np.arange(9) % 2)
+    code, said, _ = train(f"{bare}:Net", "--trust")
+    assert code == 2 and "Net in bare.py brings no training: give a file of examples" in said
+    code, said, out = train(f"{told}:Net", "--trust", "--epochs", 2)
+    assert code == 0 and out.exists(), said
+    code, said, other = train(f"{bare}:Net", "--trust", "--epochs", 2, "--examples", tmp_path / "own.npz")
+    assert code == 0 and torch.equal(load_file(other)["fc.weight"], load_file(out)["fc.weight"]), said
+    code, said, _ = train(f"{bare}:Net", "--trust", "--examples", tmp_path / "none.npz")
+    assert code == 2 and "there is no file" in said
 
 
 def test_no_example_is_refused(train: Any) -> None:
