@@ -33,6 +33,7 @@ from explorer.equivariance.verdict.guilt import first_seen, guilty_layers, unkno
 from explorer.equivariance.verdict.hints import hints
 from explorer.equivariance.verdict.outcome import LayerReport, Report, model_hash, versions
 from explorer.network.describing.statistics import first_nan, statistics
+from explorer.network.opening.global_state import reseed
 from explorer.network.space import inference_of
 from explorer.network.tracing.capture import capture
 from explorer.network.tracing.layers import Layer, NotFiniteError, Trace
@@ -96,7 +97,7 @@ class Audit:
         self, x: Inputs, seed: int | None = None, inputs: bool = False
     ) -> tuple[dict[str, Tensor], dict[str, tuple[Tensor, ...]]]:
         # every run draws the same random numbers, so that noise inside the network is no fault by itself
-        torch.manual_seed(self.seed if seed is None else seed)
+        reseed(self.seed if seed is None else seed)
         return capture(self.model, x, self.names, clone=True, inputs=inputs)
 
     def add(self, label: str, element: Element) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 ANY = "any"  # of a size that may be any
+NUMBER, BELOW = "number", "below"  # what has no places: one number, and a whole number below another
 LARGEST = 1 << 20  # of one size
 
 Sort = Literal["whole", "sizes", "named", "choice", "ordered", "names"]
@@ -27,6 +28,8 @@ class Question:
         choices: for "choice" and "ordered".
         first: the choice that must come first where something is ordered; "" where any may.
         sides: how many "sizes" there are.
+        unplaced: whether something "named" may have no places: "t:number", "y:below10" a whole number, and "c:5" a
+            vector, of which the values are (), ("below", 10) and (5,).
         usual: the answer that need not be given.
     """
 
@@ -36,6 +39,7 @@ class Question:
     sort: Sort
     choices: tuple[str, ...] = ()
     sides: int = 0
+    unplaced: bool = False
     usual: str | None = None
     first: str = ""
 
@@ -61,7 +65,7 @@ class Question:
                 names = [name.strip() for name, _, _ in pairs]
                 if wrong := next((n for n in names if not n.isidentifier() or names.count(n) > 1), ""):
                     raise ValueError(f"{self.name} are NAME:SIZES, each name once, and {wrong!r:.40} is no such name")
-                return tuple((name, self._sizes(sizes)) for name, (_, _, sizes) in zip(names, pairs, strict=True))
+                return tuple((name, self._named(sizes)) for name, (_, _, sizes) in zip(names, pairs, strict=True))
             case "choice":
                 return self._one(text)
             case "names":
@@ -97,6 +101,14 @@ class Question:
             case _:
                 return ANY if value is None else str(value)
 
+    def _named(self, text: str) -> tuple[int | str | None, ...]:
+        text = text.strip()
+        if self.unplaced and text == NUMBER:
+            return ()
+        if self.unplaced and text.startswith(BELOW):
+            return (BELOW, self._whole(text.removeprefix(BELOW)))
+        return (self._whole(text),) if self.unplaced and "x" not in text else self._sizes(text)
+
     def _sizes(self, text: str) -> tuple[int | None, ...]:
         first, *rest = text.replace("×", "x").split("x")
         if len(rest) + 1 != self.sides:
@@ -115,7 +127,9 @@ class Question:
         return text
 
 
-def _written(sizes: Sequence[int | None]) -> str:
+def _written(sizes: Sequence[int | str | None]) -> str:
+    if not sizes or sizes[0] == BELOW:
+        return f"{BELOW}{sizes[1]}" if sizes else NUMBER
     return "x".join(ANY if side is None else str(side) for side in sizes)
 
 

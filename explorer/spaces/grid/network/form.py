@@ -10,6 +10,8 @@ from explorer.declare.telling.choices import Choice
 from explorer.declare.types.fields import FieldType, Scalar
 from explorer.spaces.grid.fields import grid
 
+Named = tuple[tuple[str, tuple[int | str | None, ...]], ...]
+
 IMAGE = grid(Scalar(intensity=True))
 FITS = (("crop", "crop to the centre"), ("pad", "the whole picture, padded"), ("stretch", "stretch"))
 COLOURS = (("grey", "grey"), ("red", "red alone"), ("green", "green alone"), ("blue", "blue alone"))
@@ -20,8 +22,9 @@ class InputSpec(Form):
     """Take a grid signal of `shape` (channels, height, width); None means any size.
 
     Attributes:
-        images: name and shape of each argument, the first one with `shape`, of a network that takes several images, or
-            takes one by its name or in a dict; () for one image.
+        images: name and shape of each argument, the first image with `shape`, of a network that takes several images,
+            or takes one by its name or in a dict, or beside numbers that lie at no place, (5,), () for one, ("below",
+            10) for a whole one; () for one image.
         multiple: sides that are any are multiples of it, as a network takes them that halves and doubles them again.
     """
 
@@ -31,7 +34,7 @@ class InputSpec(Form):
 
     shape: tuple[int, int | None, int | None] = (1, None, None)
     field: FieldType = IMAGE
-    images: tuple[tuple[str, tuple[int, int | None, int | None]], ...] = ()
+    images: Named = ()
     multiple: int = 1
 
     def choices(self, shape: tuple[int, ...], asked: Mapping[str, str]) -> tuple[Choice, ...]:
