@@ -379,14 +379,9 @@ class Audit:
         steady = bool(ends) and not self.random and not self.unsteady
         squares = [
             Square(
-                g,
-                first.inputs,
-                gx,
-                first.values,
-                first.fed,
-                self.run(gx, inputs=True)[1],
+                g, first.inputs, gx, first.values, first.fed, self.run(gx, inputs=True)[1],
                 g.known(first.inputs.x, first.inputs.field) is None,
-            )
+            )  # fmt: skip
             for g, gx in (self.acted[label] for label in (worst[:MENDED] if steady else ()))
         ]
         tolerances = {row.name: row.tolerance for row in rows}

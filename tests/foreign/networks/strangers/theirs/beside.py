@@ -101,7 +101,7 @@ class Styled(nn.Module):
 
 
 class Unclear(nn.Module):
-    """What is added may be an image or one number."""
+    """An image, or one number, is added: nobody can tell."""
 
     def __init__(self, fault=0):
         super().__init__()
