@@ -377,13 +377,10 @@ class Audit:
         first, ends = self.cases[0], [n for n in self.trace.outputs if self.figures[n].cumulative]
         worst = sorted(self.acted, key=lambda label: -max(self.table[n].get(label, (0.0,))[0] or 0.0 for n in ends))
         steady = bool(ends) and not self.random and not self.unsteady
-        squares = [
-            Square(
-                g, first.inputs, gx, first.values, first.fed, self.run(gx, inputs=True)[1],
-                g.known(first.inputs.x, first.inputs.field) is None,
-            )  # fmt: skip
-            for g, gx in (self.acted[label] for label in (worst[:MENDED] if steady else ()))
-        ]
+        squares = []
+        for g, gx in (self.acted[label] for label in (worst[:MENDED] if steady else ())):
+            given, unknown = self.run(gx, inputs=True)[1], g.known(first.inputs.x, first.inputs.field) is None
+            squares.append(Square(g, first.inputs, gx, first.values, first.fed, given, unknown))
         tolerances = {row.name: row.tolerance for row in rows}
         return Sufficing(self.model, self.trace, rows, squares, self.seed, ends, self.rounding, tolerances)
 
