@@ -1,6 +1,6 @@
 """Numbers that lie at no place, as a condition, a time or the number of a class: read off a text, of a given form.
 
-A form is (5,) for a vector of five, () for one number, and ("below", 10) for a whole number from 0 to 9, as
+A form is ("vector", 5), ("number",), or ("below", 10) for a whole number from 0 to 9, as
 `explorer.declare.telling.asking` reads them.
 """
 
@@ -10,19 +10,12 @@ import numpy as np
 
 from explorer.data.filling import KINDS, filling
 from explorer.declare.samples import Array, Signal
-from explorer.declare.telling.asking import BELOW
+from explorer.declare.telling.asking import BELOW, Sizes
 from explorer.declare.types.fields import INVARIANT
-
-Unplaced = tuple[int | str | None, ...]
 
 NUMBERS = ("number", "numbers")  # "t=number:0.5", "c=numbers:0.1,0.2"
 MOST = 1 << 20
 USUAL = 0.5  # of one number that nobody says
-
-
-def is_unplaced(form: Unplaced) -> bool:
-    """Say whether what an argument takes has no places."""
-    return len(form) < 2 or form[0] == BELOW
 
 
 def unplaced_signal(text: str, seed: int = 0) -> Signal | None:
@@ -49,27 +42,32 @@ def unplaced_signal(text: str, seed: int = 0) -> Signal | None:
     return Signal(made, INVARIANT)
 
 
-def first_text(form: Unplaced) -> str:
+def first_text(form: Sizes) -> str:
     """Return the text of what a network is shown first."""
-    if not form:
-        return f"number:{USUAL:g}"
-    return f"number:{min(1, int(form[1] or 1) - 1)}" if form[0] == BELOW else f"random:{form[0]}"
+    match form:
+        case (str(kind), int(size)):
+            return f"number:{min(1, size - 1)}" if kind == BELOW else f"random:{size}"
+        case _:
+            return f"number:{USUAL:g}"
 
 
-def fitted_signal(name: str, values: Array, form: Unplaced) -> Signal:
+def fitted_signal(name: str, values: Array, form: Sizes) -> Signal:
     """Return numbers as an argument takes them, (n,), () or () of whole numbers.
 
     Raises:
         ValueError: they are of another form, in one sentence.
     """
-    if form and form[0] == BELOW:
-        most = int(form[1] or 1)
-        if values.size != 1 or not 0 <= (value := float(values.reshape(()))) < most or value != int(value):
-            raise ValueError(f"{name} takes a whole number from 0 to {most - 1}, as in '{name}=number:0'")
-        return Signal(np.array(int(value), np.int64), INVARIANT)
-    wanted = tuple(int(size or 1) for size in form)
+    match form:
+        case (str(kind), int(size)) if kind == BELOW:
+            whole = values.size == 1 and float(values.reshape(())).is_integer()
+            if not whole or not 0 <= int(values.reshape(())) < size:
+                raise ValueError(f"{name} takes a whole number from 0 to {size - 1}, as in '{name}=number:0'")
+            return Signal(np.array(int(values.reshape(())), np.int64), INVARIANT)
+        case (_, int(size)):
+            wanted: tuple[int, ...] = (size,)
+            what, example = f"{size} numbers", f"{name}=random:{size}"
+        case _:
+            wanted, what, example = (), "one number", f"{name}=number:{USUAL:g}"
     if values.shape != wanted:
-        what = f"{wanted[0]} numbers" if form else "one number"
-        example = f"{name}=random:{wanted[0]}" if form else f"{name}=number:{USUAL:g}"
         raise ValueError(f"{name} takes {what}, and values of shape {values.shape} are given; write {example!r}")
     return Signal(np.array(values, np.float32), INVARIANT)

@@ -74,7 +74,7 @@ class GridSpace(Space):
         Question("multiple", "Multiple", "Sides that may be any are made multiples of it.", "whole", usual="1"),
         Question(
             "images", "Several images", "Name and shape of each, as in image:3xanyxany,mask:1xanyxany: given by name, "
-            "or in a dict where the network has no such arguments. Beside images also c:5, a vector, t:number, and "
+            "or in a dict where the network has no such arguments. Beside images also c:vector5, t:number, and "
             "y:below10, a whole number.", "named", sides=3, unplaced=True,
         ),
     )  # fmt: skip

@@ -161,7 +161,7 @@ import torch
 from torch import nn
 
 class Told(nn.Module):
-    input_shape = {"t": "number", "image": (3, None, None), "c": (4,), "y": "below 7"}
+    input_shape = {"t": "number", "image": (3, None, None), "c": "vector 4", "y": "below 7"}
     def __init__(self):
         super().__init__()
         torch.manual_seed(0)
@@ -186,7 +186,7 @@ def test_numbers_beside_an_image_are_said_by_its_file_or_by_data(tmp_path: Path)
     for data in ("", "image=digit-3,t=number:0.25,y=number:6,c=numbers:1,2,3,4", "digit-3"):
         assert checked_under("translation", f"{file}:Told", data).verdict == "holds"
     (grid,) = (k for k in asked(f"{file}:Told", True).kinds if k.name == "grid")
-    assert {r.question.name: r.text for r in grid.rows}["images"] == "t:number,image:3xanyxany,c:4,y:below7"
+    assert {r.question.name: r.text for r in grid.rows}["images"] == "t:number,image:3xanyxany,c:vector4,y:below7"
     engine = LocalEngine({}, trust=True)
     sample = engine.prepared(State(f"{file}:Told", sample="digit-3"), f"{file}:Told").sample
     assert [*sample.signals] == ["image", "t", "c", "y"]

@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from explorer.declare.card import Form
+from explorer.declare.telling.asking import Sizes
 from explorer.declare.telling.choices import Choice
 from explorer.declare.types.fields import FieldType, Scalar
 from explorer.spaces.grid.fields import grid
 
-Named = tuple[tuple[str, tuple[int | str | None, ...]], ...]
+Named = tuple[tuple[str, Sizes], ...]
 
 IMAGE = grid(Scalar(intensity=True))
 FITS = (("crop", "crop to the centre"), ("pad", "the whole picture, padded"), ("stretch", "stretch"))
@@ -23,8 +24,8 @@ class InputSpec(Form):
 
     Attributes:
         images: name and shape of each argument, the first image with `shape`, of a network that takes several images,
-            or takes one by its name or in a dict, or beside numbers that lie at no place, (5,), () for one, ("below",
-            10) for a whole one; () for one image.
+            or takes one by its name or in a dict, or beside numbers that lie at no place, ("vector", 5), ("number",)
+            or ("below", 10); () for one image.
         multiple: sides that are any are multiples of it, as a network takes them that halves and doubles them again.
     """
 

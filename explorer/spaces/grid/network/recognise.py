@@ -46,7 +46,7 @@ def image_input(own: Recognised) -> InputSpec:
             return named_images(found)
         raise ValueError(
             f"its forward takes ({', '.join(needed)}); say in the file INPUT_SHAPE = {{{needed[0]!r}: (channels, "
-            "height, width), ...}, beside an image also (5,), 'number' or 'below 10', INPUT_CHANNELS = "
+            "height, width), ...}, beside an image also 'vector 5', 'number' or 'below 10', INPUT_CHANNELS = "
             f"{{{needed[0]!r}: 8, ...}} for sequences or INPUT_SIGNALS = ('x', 'edge_index', ...), or call "
             "check_equivariance with the tensors"
         )

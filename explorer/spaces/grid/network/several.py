@@ -5,31 +5,28 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
-from explorer.data.unplaced import first_text, fitted_signal, is_unplaced, unplaced_signal
+from explorer.data.unplaced import first_text, fitted_signal, unplaced_signal
 from explorer.declare.samples import Sample, Signal
-from explorer.declare.telling.asking import BELOW, NUMBER
+from explorer.declare.telling.asking import NUMBER, Sizes, is_unplaced, parse_unplaced
 from explorer.declare.telling.counting import number_of
 from explorer.network.input.arguments import ByName
-from explorer.network.input.recognise import Recognised, shapes_of
+from explorer.network.input.recognise import Recognised
+from explorer.network.input.unplaced import BATCH, settled_forms, unplaced_forms, unplaced_others, unplaced_trial
 from explorer.network.tracing.trials import answer_of
 from explorer.spaces.grid.network.fit import InputShape, fit
 from explorer.spaces.grid.network.form import InputSpec, Named
 from explorer.work.limits import MAX_SIDE
 
-Form = tuple[int | str | None, ...]
-
 SIDE = 29  # of the images that come with the program, the first that a network is shown
 MOST_TRIALS = 64  # of what several arguments could be
-MOST_WIDTHS = 4  # of vectors
-WHOLE: Form = (BELOW, 0)  # a whole number, below what is still to be found
-SAMPLES = 2  # of a batch that tells one number for each sample from one that is everywhere the same
 
 
 def named_images(images: Named) -> InputSpec:
@@ -61,21 +58,17 @@ def declared_shape(shape: object) -> InputShape:
     return (channels, height, width)
 
 
-def declared_form(form: object) -> Form:
-    """Return one of several arguments as a file says it: an image, (5,) a vector, "number", "below 10" a whole number.
+def declared_form(form: object) -> Sizes:
+    """Return one of several arguments as a file says it: an image, "vector 5", "number", "below 10" a whole number.
 
     Raises:
         ValueError: it is none of them.
     """
-    if form == NUMBER:
-        return ()
-    if isinstance(form, str) and form.startswith(BELOW) and form.removeprefix(BELOW).strip().isdecimal():
-        return (BELOW, max(1, int(form.removeprefix(BELOW).strip()[:9])))
-    if isinstance(form, list | tuple) and len(form) == 1:
-        return declared_shape((*form, None, None))[:1]
-    if isinstance(form, str):
-        raise ValueError(f"INPUT_SHAPE says {form!r:.40}, which is neither 'number' nor 'below 10'")
-    return declared_shape(form)
+    if not isinstance(form, str):
+        return declared_shape(form)
+    if (found := parse_unplaced(form)) is None:
+        raise ValueError(f"INPUT_SHAPE says {form!r:.40}, which is neither 'vector 5' nor 'number' nor 'below 10'")
+    return found
 
 
 def several_images(own: Recognised, names: tuple[str, ...]) -> Named:
@@ -86,40 +79,30 @@ def several_images(own: Recognised, names: tuple[str, ...]) -> Named:
     looked up, if the network runs with that and with nothing else of these in its place.
     """
     network = own.network()
-    images: list[Form] = [(channels, None, None) for channels in own.widths_of_filters(2)]
-    alone = _unplaced_forms(network)
-    for batch, forms in itertools.product((SAMPLES, 1), [*_assigned(images, alone, len(names))]):
-        given = _trials(forms, batch)
-        if not _run_on(network, names, given):
+    images: list[Sizes] = [(channels, None, None) for channels in own.widths_of_filters(2)]
+    alone = unplaced_forms(network)
+    call = ByName(names)
+    for batch, forms in itertools.product((BATCH, 1), [*_assigned(images, alone, len(names))]):
+        given = [_trial(form, batch) for form in forms]
+        if answer_of(network, given, call) is None:
             continue
-        for k, form in enumerate(forms):
-            others = _others(form, images, alone, batch)
-            if any(_run_on(network, names, [*given[:k], other, *given[k + 1 :]]) for other in others):
-                return ()
-        found = [_table(network, names, given, k) if f == WHOLE else f for k, f in enumerate(forms)]
-        if WHOLE in found:
-            return ()
-        own.why["images"] = f"its forward takes ({', '.join(names)}), and it runs on {_told(forms)}"
-        return tuple(zip(names, found, strict=True))
+        found = settled_forms(network, call, given, forms, partial(_others, images, alone, batch), batch)
+        if found:
+            own.why["images"] = f"its forward takes ({', '.join(names)}), and it runs on {_told(forms)}"
+        return tuple(zip(names, found, strict=True)) if found else ()
     return ()
 
 
-def _is_image(form: Form) -> bool:
+def _is_image(form: Sizes) -> bool:
     return not is_unplaced(form)
 
 
-def _told(forms: Sequence[Form]) -> str:
+def _told(forms: Sequence[Sizes]) -> str:
     others = len([form for form in forms if is_unplaced(form)])
     return "such images" + (f" beside {number_of(others, 'argument')} of numbers" if others else "")
 
 
-def _unplaced_forms(network: nn.Module) -> list[Form]:
-    """Return what numbers beside an image could be: vectors that a dense layer takes, one number, a class."""
-    widths = dict.fromkeys(shape[-1] for shape in shapes_of(network) if len(shape) == 2)
-    return [*((w,) for w in itertools.islice((w for w in widths if w > 1), MOST_WIDTHS)), (), WHOLE]
-
-
-def _assigned(images: Sequence[Form], alone: Sequence[Form], count: int) -> Iterator[tuple[Form, ...]]:
+def _assigned(images: Sequence[Sizes], alone: Sequence[Sizes], count: int) -> Iterator[tuple[Sizes, ...]]:
     """Return what so many arguments could be: all images first, then few images beside numbers."""
     yield from itertools.islice(itertools.product(images, repeat=count), MOST_TRIALS)
     mixed = itertools.product([*images[:2], *alone], repeat=count)
@@ -127,39 +110,16 @@ def _assigned(images: Sequence[Form], alone: Sequence[Form], count: int) -> Iter
     yield from some[: MOST_TRIALS * 2**count]
 
 
-def _others(form: Form, images: Sequence[Form], alone: Sequence[Form], batch: int) -> list[Tensor]:
+def _others(images: Sequence[Sizes], alone: Sequence[Sizes], batch: int, form: Sizes) -> list[Tensor]:
     """Return what a network that takes one form must refuse in its place."""
     if _is_image(form):
-        return [noise((1,)), noise((batch,)), _trial((int(form[0] or 0) + 1, None, None), batch)]
-    # what takes real numbers takes whole ones as well
-    other = [_trial(one, batch) for one in (*images, *alone) if one not in (form, WHOLE)]
-    return [*other, noise((batch, int(form[0] or 1) + 1))] if form and form != WHOLE else other
+        numbers = [unplaced_trial((NUMBER,), n) for n in (1, batch)]
+        return [*numbers, _trial((int(form[0] or 0) + 1, None, None), batch)]
+    return [*(_trial(image, batch) for image in images), *unplaced_others(form, alone, batch)]
 
 
-def _table(network: nn.Module, names: tuple[str, ...], given: Sequence[Tensor], place: int) -> Form:
-    """Return below what a whole number must be, by trial of the sizes of what a network keeps; WHOLE where unknown."""
-    for size in sorted({n for shape in shapes_of(network) if len(shape) < 3 for n in shape}, reverse=True):
-        last, beyond = (
-            [torch.full_like(v, n) if k == place else v for k, v in enumerate(given)] for n in (size - 1, size)
-        )
-        if _run_on(network, names, last) and not _run_on(network, names, beyond):
-            return (BELOW, size)
-    return WHOLE
-
-
-def _run_on(network: nn.Module, names: tuple[str, ...], given: Sequence[Tensor]) -> bool:
-    return answer_of(network, given, ByName(names)) is not None
-
-
-def _trials(forms: Sequence[Form], batch: int) -> list[Tensor]:
-    return [_trial(form, batch) for form in forms]
-
-
-def _trial(form: Form, batch: int) -> Tensor:
-    if form == WHOLE:
-        return torch.zeros(batch, dtype=torch.long, device="cpu")
-    sides = tuple(int(size or SIDE) for size in form)
-    return noise((batch, *sides))
+def _trial(form: Sizes, batch: int) -> Tensor:
+    return noise((batch, *(int(size or SIDE) for size in form))) if _is_image(form) else unplaced_trial(form, batch)
 
 
 def noise(shape: tuple[int, ...]) -> Tensor:
@@ -194,7 +154,7 @@ def fit_several(sample: Sample, images: Named) -> Sample:
     Raises:
         ValueError: it has other names, or an image does not fit.
     """
-    forms: Mapping[str, Form] = dict(images)
+    forms: Mapping[str, Sizes] = dict(images)
     names, _ = in_order(images)
     own = dict(sample.signals)
     single = len(own) == 1 and next(iter(own)) not in names
