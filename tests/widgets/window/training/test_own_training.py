@@ -116,8 +116,9 @@ def test_it_is_steered_shown_taken_back_and_undone_as_a_built_in_one(
     settle(qtbot, window)
     assert window.controller.state.layer == "conv"
     before = len(runs.read_text())
+    qtbot.waitUntil(lambda: len(run.told.kept) > 1, timeout=LONGEST_MS)  # a training that stands keeps nothing more
     click(qtbot, page.play)
-    qtbot.waitUntil(lambda: run.told.paused and len(run.told.kept) > 1, timeout=LONGEST_MS)
+    assert run.told.paused
     kept = run.told.kept[0]
     run.back(kept)
     qtbot.waitUntil(lambda: run.told.step == kept, timeout=LONGEST_MS)
