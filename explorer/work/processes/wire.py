@@ -60,6 +60,8 @@ def write_parts(number: int, parts: Iterable[tuple[int, memoryview]]) -> None:
     for at, raw in parts:
         while raw:
             done = os.pwrite(number, raw, at)
+            if done <= 0:  # nothing would ever be written: a network has replaced what writes
+                raise OSError("nothing of an array was written")
             raw, at = raw[done:], at + done
 
 
