@@ -19,6 +19,7 @@ from explorer.equivariance.figures import Figures, summary
 from explorer.equivariance.presets import preset_figures
 from explorer.equivariance.sampled import Case, restore_random_state
 from explorer.equivariance.trial import rounding
+from explorer.equivariance.trial.border import heard_from_the_border
 from explorer.equivariance.trial.depending import Hearers
 from explorer.equivariance.trial.exchanges import exchanged
 from explorer.equivariance.trial.floors import float_floor
@@ -33,6 +34,7 @@ from explorer.equivariance.verdict.guilt import first_seen, guilty_layers, unkno
 from explorer.equivariance.verdict.hints import hints
 from explorer.equivariance.verdict.outcome import LayerReport, Report, model_hash, versions
 from explorer.network.describing.statistics import first_nan, statistics
+from explorer.network.opening.global_state import reseed
 from explorer.network.space import inference_of
 from explorer.network.tracing.capture import capture
 from explorer.network.tracing.layers import Layer, NotFiniteError, Trace
@@ -96,7 +98,7 @@ class Audit:
         self, x: Inputs, seed: int | None = None, inputs: bool = False
     ) -> tuple[dict[str, Tensor], dict[str, tuple[Tensor, ...]]]:
         # every run draws the same random numbers, so that noise inside the network is no fault by itself
-        torch.manual_seed(self.seed if seed is None else seed)
+        reseed(self.seed if seed is None else seed)
         return capture(self.model, x, self.names, clone=True, inputs=inputs)
 
     def add(self, label: str, element: Element) -> None:
@@ -312,7 +314,9 @@ class Audit:
             # every layer obeys its law alone: code of a forward, between the layers, does not
             guilty = [first_seen(self.trace, rows, set(exchanged))]
             if not unknown_before(self.trace, law, guilty[0], hears):
-                notes.append(sentences.between(by_name[guilty[0]], self.trace, law))
+                row, squares = by_name[guilty[0]], self._sufficing(rows).squares
+                border = row.local is not None and heard_from_the_border(self.trace, row.name, squares, row.tolerance)
+                notes.append(sentences.border(row.name) if border else sentences.between(row, self.trace, law))
         elif trial is not None and guesses:
             mended = trial.among(guilty)
             if mended is None and not declared and (shows := trial.left(guilty)):
@@ -376,18 +380,10 @@ class Audit:
         first, ends = self.cases[0], [n for n in self.trace.outputs if self.figures[n].cumulative]
         worst = sorted(self.acted, key=lambda label: -max(self.table[n].get(label, (0.0,))[0] or 0.0 for n in ends))
         steady = bool(ends) and not self.random and not self.unsteady
-        squares = [
-            Square(
-                g,
-                first.inputs,
-                gx,
-                first.values,
-                first.fed,
-                self.run(gx, inputs=True)[1],
-                g.known(first.inputs.x, first.inputs.field) is None,
-            )
-            for g, gx in (self.acted[label] for label in (worst[:MENDED] if steady else ()))
-        ]
+        squares = []
+        for g, gx in (self.acted[label] for label in (worst[:MENDED] if steady else ())):
+            given, unknown = self.run(gx, inputs=True)[1], g.known(first.inputs.x, first.inputs.field) is None
+            squares.append(Square(g, first.inputs, gx, first.values, first.fed, given, unknown))
         tolerances = {row.name: row.tolerance for row in rows}
         return Sufficing(self.model, self.trace, rows, squares, self.seed, ends, self.rounding, tolerances)
 
