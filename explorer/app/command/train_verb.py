@@ -101,6 +101,8 @@ def _card(args: argparse.Namespace, doors: Doors, trust: bool | Trust) -> Card:
 
         from explorer.work.training.examples import examples_in, from_examples
 
+        if card.own:
+            card.build()  # a network that was looked at is handed out first: its parameters are not of the seed
         given = partial(examples_in, at_home(args.examples))
         return replace(card, train=from_examples(card.build, given, args.examples))
     if card.train is not None:

@@ -156,6 +156,10 @@ def test_a_network_of_ones_own_learns_examples_of_its_file_or_of_another(train: 
     assert code == 0 and out.exists(), said
     code, said, other = train(f"{bare}:Net", "--trust", "--epochs", 2, "--examples", tmp_path / "own.npz")
     assert code == 0 and torch.equal(load_file(other)["fc.weight"], load_file(out)["fc.weight"]), said
+    first = load_file(out)["fc.weight"]
+    for name, more in ((f"{told}:Net", ()), (f"{bare}:Net", ("--examples", tmp_path / "own.npz"))):
+        code, said, other = train(name, "--trust", "--steps", 1, "--seed", 5, *more)
+        assert code == 0 and (load_file(other)["fc.weight"] - first).abs().max() > 0.05, said  # drawn from the seed
     code, said, _ = train(f"{bare}:Net", "--trust", "--examples", tmp_path / "none.npz")
     assert code == 2 and "there is no file" in said
 

@@ -41,9 +41,10 @@ class LongWay(nn.Module):
 class Steps(nn.Module):
     """A layer on steps between two dense ones; the fault: steps are weighted by their number."""
 
-    def __init__(self, layer: nn.Module, weighted: bool) -> None:
+    def __init__(self, layer: nn.Module, weighted: bool, bias: bool = True) -> None:
         super().__init__()
-        self.first, self.layer, self.last, self.weighted = nn.Linear(3, 8), layer, nn.Linear(8, 2), weighted
+        self.first, self.last = nn.Linear(3, 8, bias=bias), nn.Linear(8, 2)
+        self.layer, self.weighted = layer, weighted
 
     def forward(self, x: Tensor) -> Tensor:
         h = self.layer(torch.tanh(self.first(x)))
