@@ -241,8 +241,7 @@ class LocalEngine:
         except Cancelled:
             raise
         except (Exception, SystemExit) as error:
-            gone_back = [self._go_back(name, error, state) for name in (state.model, *state.compared)]
-            if not any(gone_back):
+            if not sum(self._go_back(name, error, state) for name in (state.model, *state.compared)):  # each of them
                 raise
         return self._answered(state, cancelled)
 
