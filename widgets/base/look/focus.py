@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QObject, QRectF, Qt, Slot
-from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
+from PySide6.QtCore import QObject, QRectF, Qt, QTimer, Slot
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QApplication, QFocusFrame, QWidget
 from shiboken6 import isValid
 
@@ -63,6 +63,8 @@ class FocusRing(QObject):
             frame = self._frame = _Frame(self._window)
         frame.setWidget(widget)  # type: ignore[arg-type]  # None ends it
         frame.setVisible(widget is not None)
+        frame.clearMask()
+        frame.raise_()  # Qt puts it under the widget, which hides it where that fills its place, as a chart does
 
     def _there(self) -> _Frame | None:
         """Return the frame; it is a child of the panel round which it is drawn, and Qt deletes it with that."""
@@ -70,12 +72,19 @@ class FocusRing(QObject):
 
 
 class _Frame(QFocusFrame):
+    """Qt cuts it down to what lies outside of the widget, which is nothing where the widget fills its place."""
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        QTimer.singleShot(0, self, self.clearMask)  # Qt sets the mask after this
+
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(QPen(QColor(theme.current().accent), WIDE))
         half = WIDE / 2
-        painter.drawRoundedRect(QRectF(self.rect()).adjusted(half, half, -half, -half), 3, 3)
+        seen = QRectF(self.visibleRegion().boundingRect())  # the surroundings of the widget may end where it does
+        painter.drawRoundedRect(seen.adjusted(half, half, -half, -half), 3, 3)
 
 
 def _application() -> QApplication:
