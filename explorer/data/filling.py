@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from explorer.declare.samples import Array, Sample
+from explorer.declare.samples import Array, Sample, Signal
+from explorer.declare.types.fields import shortest
 
 KINDS = "random|ramp|ones|zeros"  # in a regular expression
 
@@ -18,10 +19,19 @@ def filling_texts(sample: Sample, kinds: Iterable[str] = KINDS.split("|"), first
     Args:
         first: what stands before the shape, such as "1x" for a batch of one.
     """
-    shapes = {name: first + "x".join(map(str, signal.values.shape)) for name, signal in sample.signals.items()}
-    if len(shapes) == 1:
-        return tuple(f"{kind}:{shape}" for shape in shapes.values() for kind in kinds)
-    return tuple(",".join(f"{name}={kind}:{shape}" for name, shape in shapes.items()) for kind in kinds)
+    texts = [{name: _filled(signal, kind, first) for name, signal in sample.signals.items()} for kind in kinds]
+    if len(sample.signals) == 1:
+        return tuple(text for each in texts for text in each.values())
+    return tuple(",".join(f"{name}={text}" for name, text in each.items()) for each in texts)
+
+
+def _filled(signal: Signal, kind: str, first: str) -> str:
+    """Return the text that fills a signal; numbers at no place have no axis before theirs, and one stays as it is."""
+    if signal.field.domain.placed:
+        return f"{kind}:{first}{'x'.join(map(str, signal.values.shape))}"
+    if not signal.values.ndim:
+        return f"number:{shortest(float(signal.values))}"
+    return f"{kind if kind in KINDS.split('|') else 'ones'}:{len(signal.values)}"
 
 
 def filling(

@@ -8,9 +8,10 @@ from pathlib import Path
 from types import MappingProxyType
 
 from explorer.data.parts import one_part
+from explorer.data.unplaced import unplaced_signal
 from explorer.declare.card import Form
 from explorer.declare.registry import did_you_mean, scan, scanned
-from explorer.declare.samples import Sample, SampleSpec
+from explorer.declare.samples import Sample, SampleSpec, Signal
 from explorer.declare.space import spaces
 from explorer.declare.telling.choices import split_asked
 from explorer.work.files.places import at_home
@@ -28,7 +29,8 @@ def find_sample(text: str, seed: int = 0) -> Sample:
     """Return the sample that `text` means: a name, a file, or a text: "random:1x3x33x33", "ramp:1x1x9x9",
     "graph:40x90x6", "sbm:40,40:0.3:0.02", "smiles:CCO", as its space reads it.
     "file#12" is one of several things in a file, "file.csv?as=series&columns=2,3" says how it is read, and
-    "image=random:1x3x9x9,mask=ones:1x1x9x9" gives several by name.
+    "image=random:1x3x9x9,mask=ones:1x1x9x9" gives several by name; beside others "time=number:0.5", "c=random:5" and
+    "c=numbers:0.1,0.2" are numbers that lie at no place.
 
     A name wins over a file of the same name; write "./name" for the file.
 
@@ -43,7 +45,9 @@ def find_sample(text: str, seed: int = 0) -> Sample:
     if text in known:
         return known[text].make()
     if several := _NAMED.findall(text) if _ALL_NAMED.fullmatch(text) else []:
-        return _joined(text, [(name, find_sample(one, seed + k)) for k, (name, one) in enumerate(several)])
+        given = {name: unplaced_signal(one, seed + k) for k, (name, one) in enumerate(several)}
+        parts = [(n, find_sample(one, seed + k)) for k, (n, one) in enumerate(several) if given[n] is None]
+        return _joined(text, parts, {name: signal for name, signal in given.items() if signal is not None})
     for space in spaces().values():
         if (made := space.sample_of(text, seed)) is not None:
             return made
@@ -62,19 +66,23 @@ def find_sample(text: str, seed: int = 0) -> Sample:
     raise ValueError(f"there is no sample or file {text!r}{hint}")
 
 
-def _joined(text: str, parts: list[tuple[str, Sample]]) -> Sample:
-    """Return samples of one kind as one, with a signal of each name.
+def _joined(text: str, parts: list[tuple[str, Sample]], unplaced: Mapping[str, Signal]) -> Sample:
+    """Return samples of one kind as one, with a signal of each name, and numbers that lie at no place after them.
 
     Raises:
-        ValueError: they are of several kinds, or two have a name.
+        ValueError: they are of several kinds, two have a name, or there are only numbers.
     """
+    if not parts:
+        raise ValueError(f"{text!r:.80} holds numbers alone, and nothing that an element could move")
     first = parts[0][1]
     if other := next((name for name, one in parts if one.domain != first.domain), ""):
         raise ValueError(f"{text!r}: {parts[0][0]} and {other} are data of different kinds")
-    if len({name for name, _ in parts}) < len(parts):
+    if len({*unplaced, *(name for name, _ in parts)}) < len(_NAMED.findall(text)):
         raise ValueError(f"{text!r} names an argument twice")
-    signals = MappingProxyType({name: one.x for name, one in parts})
-    title = ", ".join(f"{name}: {one.title or one.name}" for name, one in parts)
+    signals = MappingProxyType({**{name: one.x for name, one in parts}, **unplaced})
+    told = {name: one.title or one.name for name, one in parts}
+    told |= {n: f"{s.values:g}" if not s.values.ndim else f"{len(s.values)} numbers" for n, s in unplaced.items()}
+    title = ", ".join(f"{name}: {what}" for name, what in told.items())
     notes = tuple(f"{name}: {note}" for name, one in parts for note in one.notes)
     return replace(first, name=text, signals=signals, title=title, source="several", notes=notes, label=None)
 

@@ -33,6 +33,7 @@ from explorer.equivariance.verdict.guilt import first_seen, guilty_layers, unkno
 from explorer.equivariance.verdict.hints import hints
 from explorer.equivariance.verdict.outcome import LayerReport, Report, model_hash, versions
 from explorer.network.describing.statistics import first_nan, statistics
+from explorer.network.opening.global_state import reseed
 from explorer.network.space import inference_of
 from explorer.network.tracing.capture import capture
 from explorer.network.tracing.layers import Layer, NotFiniteError, Trace
@@ -96,7 +97,7 @@ class Audit:
         self, x: Inputs, seed: int | None = None, inputs: bool = False
     ) -> tuple[dict[str, Tensor], dict[str, tuple[Tensor, ...]]]:
         # every run draws the same random numbers, so that noise inside the network is no fault by itself
-        torch.manual_seed(self.seed if seed is None else seed)
+        reseed(self.seed if seed is None else seed)
         return capture(self.model, x, self.names, clone=True, inputs=inputs)
 
     def add(self, label: str, element: Element) -> None:
@@ -376,18 +377,10 @@ class Audit:
         first, ends = self.cases[0], [n for n in self.trace.outputs if self.figures[n].cumulative]
         worst = sorted(self.acted, key=lambda label: -max(self.table[n].get(label, (0.0,))[0] or 0.0 for n in ends))
         steady = bool(ends) and not self.random and not self.unsteady
-        squares = [
-            Square(
-                g,
-                first.inputs,
-                gx,
-                first.values,
-                first.fed,
-                self.run(gx, inputs=True)[1],
-                g.known(first.inputs.x, first.inputs.field) is None,
-            )
-            for g, gx in (self.acted[label] for label in (worst[:MENDED] if steady else ()))
-        ]
+        squares = []
+        for g, gx in (self.acted[label] for label in (worst[:MENDED] if steady else ())):
+            given, unknown = self.run(gx, inputs=True)[1], g.known(first.inputs.x, first.inputs.field) is None
+            squares.append(Square(g, first.inputs, gx, first.values, first.fed, given, unknown))
         tolerances = {row.name: row.tolerance for row in rows}
         return Sufficing(self.model, self.trace, rows, squares, self.seed, ends, self.rounding, tolerances)
 

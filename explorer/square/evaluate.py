@@ -25,6 +25,7 @@ from explorer.network.changing.moved_network import following
 from explorer.network.describing.source_lines import excerpts
 from explorer.network.describing.statistics import exact, first_strange, strange_layer
 from explorer.network.inner.tiled import Tiled
+from explorer.network.opening.global_state import reseed
 from explorer.network.tracing.layers import Layer, LayerError
 from explorer.network.tracing.running import evaluating
 from explorer.square.analyses.figures import at_once
@@ -35,7 +36,7 @@ from explorer.square.drawing.weights import weights_of
 from explorer.square.frame import Array, LayerInfo, Measure, Square
 from explorer.square.judging import cut_off, judged, limit, vanishing_in
 from explorer.square.preparing.kept import Kept, kept
-from explorer.square.preparing.prepare import Prepared, meet_chance, reseed
+from explorer.square.preparing.prepare import Prepared, meet_chance
 from explorer.square.space import space_of
 from explorer.state.state import State
 from explorer.work.progress import step

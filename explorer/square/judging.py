@@ -20,11 +20,12 @@ from explorer.equivariance.verdict import guilt
 from explorer.equivariance.verdict.hints import hints
 from explorer.network.changing.precision import converted, copied
 from explorer.network.input.inputs import called
+from explorer.network.opening.global_state import reseed
 from explorer.network.tracing.capture import capture
 from explorer.network.tracing.layers import Layer
 from explorer.square.frame import Measure, Square
 from explorer.square.preparing.kept import kept
-from explorer.square.preparing.prepare import Prepared, meet_chance, reseed
+from explorer.square.preparing.prepare import Prepared, meet_chance
 
 ELSEWHERE = (
     "the law holds on this x and breaks on other numbers of its shape: what makes the fault meets nothing here, "

@@ -18,6 +18,7 @@ from explorer.equivariance.verdict.outcome import model_hash, versions
 from explorer.network.changing.moved_network import following
 from explorer.network.describing.statistics import statistics
 from explorer.network.inner.tiled import Tiled
+from explorer.network.opening.global_state import reseed
 from explorer.network.opening.refusals import ModelError
 from explorer.network.tracing.capture import capture, state_values
 from explorer.network.tracing.layers import LayerError
@@ -27,7 +28,7 @@ from explorer.square.drawing.layers import scores_of
 from explorer.square.evaluate import measured
 from explorer.square.frame import Measure
 from explorer.square.preparing.intervening import changes
-from explorer.square.preparing.prepare import Prepared, reseed
+from explorer.square.preparing.prepare import Prepared
 from explorer.state.resolve import missing_place
 from explorer.state.state import State
 

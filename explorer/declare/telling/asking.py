@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 ANY = "any"  # of a size that may be any
+NUMBER, VECTOR, BELOW = "number", "vector", "below"  # what has no places: one, so many, a whole one below another
 LARGEST = 1 << 20  # of one size
 
+Sizes = tuple[int | str | None, ...]
 Sort = Literal["whole", "sizes", "named", "choice", "ordered", "names"]
 
 
@@ -27,6 +30,8 @@ class Question:
         choices: for "choice" and "ordered".
         first: the choice that must come first where something is ordered; "" where any may.
         sides: how many "sizes" there are.
+        unplaced: whether something "named" may have no places: "t:number", "c:vector5" and "y:below10", a whole number
+            from 0 to 9, of which the values are ("number",), ("vector", 5) and ("below", 10).
         usual: the answer that need not be given.
     """
 
@@ -36,6 +41,7 @@ class Question:
     sort: Sort
     choices: tuple[str, ...] = ()
     sides: int = 0
+    unplaced: bool = False
     usual: str | None = None
     first: str = ""
 
@@ -61,7 +67,7 @@ class Question:
                 names = [name.strip() for name, _, _ in pairs]
                 if wrong := next((n for n in names if not n.isidentifier() or names.count(n) > 1), ""):
                     raise ValueError(f"{self.name} are NAME:SIZES, each name once, and {wrong!r:.40} is no such name")
-                return tuple((name, self._sizes(sizes)) for name, (_, _, sizes) in zip(names, pairs, strict=True))
+                return tuple((name, self._named(sizes)) for name, (_, _, sizes) in zip(names, pairs, strict=True))
             case "choice":
                 return self._one(text)
             case "names":
@@ -97,6 +103,9 @@ class Question:
             case _:
                 return ANY if value is None else str(value)
 
+    def _named(self, text: str) -> Sizes:
+        return found if self.unplaced and (found := parse_unplaced(text)) is not None else self._sizes(text)
+
     def _sizes(self, text: str) -> tuple[int | None, ...]:
         first, *rest = text.replace("×", "x").split("x")
         if len(rest) + 1 != self.sides:
@@ -115,7 +124,22 @@ class Question:
         return text
 
 
-def _written(sizes: Sequence[int | None]) -> str:
+def is_unplaced(sizes: Sequence[int | str | None]) -> bool:
+    """Say whether the sizes are those of numbers that lie at no place."""
+    return isinstance(sizes[0], str)
+
+
+def parse_unplaced(text: str) -> Sizes | None:
+    """Read "number", "vector 5" or "below 10"; return None of anything else."""
+    found = re.fullmatch(rf"({NUMBER})|({VECTOR}|{BELOW}) ?([1-9][0-9]{{0,5}})", text.strip(), re.ASCII)
+    if found is None:
+        return None
+    return (NUMBER,) if found[1] else (found[2], int(found[3]))
+
+
+def _written(sizes: Sequence[int | str | None]) -> str:
+    if is_unplaced(sizes):
+        return "".join(map(str, sizes))
     return "x".join(ANY if side is None else str(side) for side in sizes)
 
 

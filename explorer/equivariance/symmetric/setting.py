@@ -14,6 +14,7 @@ from explorer.declare.inputs import Inputs
 from explorer.declare.registry import scan, scanned
 from explorer.equivariance import measure
 from explorer.network.changing.interventions.hooks import Change
+from explorer.network.opening.global_state import reseed
 from explorer.network.tracing.capture import capture
 from explorer.network.tracing.layers import Layer, Trace
 
@@ -64,7 +65,7 @@ class Setting:
     @torch.no_grad()
     def values(self, inputs: Inputs | None = None) -> dict[str, Tensor]:
         """Return the layer in a run of the network as it is now."""
-        torch.manual_seed(self.seed)
+        reseed(self.seed)
         return capture(self.model, inputs or self.inputs, [self.layer.name], clone=True)[0]
 
     @torch.no_grad()
@@ -75,7 +76,7 @@ class Setting:
             NotApplicable: the layer has no law under these elements.
         """
         name, field = self.layer.name, self.layer.field
-        torch.manual_seed(self.seed)
+        reseed(self.seed)
         values, fed = capture(self.model, self.inputs, [name], clone=True, inputs=True)
         local: list[float] = []
         cumulative: list[float] = []

@@ -13,6 +13,7 @@ from explorer.declare.inputs import Inputs
 from explorer.equivariance import measure
 from explorer.equivariance.trial.vanishing import OTHER, vanishing
 from explorer.network.changing.precision import converted, copied
+from explorer.network.opening.global_state import reseed
 from explorer.network.tracing.capture import capture
 from explorer.network.tracing.layers import LayerError, Trace
 from explorer.work.progress import Cancelled
@@ -64,7 +65,7 @@ def float_floor(
     found = dict.fromkeys(names, 0.0)
     other = converted(copied(model), instead)
     for run in runs:
-        torch.manual_seed(seed)
+        reseed(seed)
         again = in_precision(other, run.inputs, names, instead)
         if again is None:
             return least

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-import torch
 from torch import Tensor, nn
 
 from explorer.declare.inputs import Inputs
+from explorer.network.opening.global_state import reseed
 from explorer.network.space import inference_of
 from explorer.network.tracing.capture import feed
 from explorer.network.tracing.layers import Layer, LayerError, Trace
@@ -35,7 +35,7 @@ def heard_alone(model: nn.Module, trace: Trace, layer: Layer, fed: Sequence[Tens
     field = replace(layer.field, domain=layer.field.domain.at_spacing(layer.field.spacing / apart))
 
     def run(values: Tensor, *_: Any) -> dict[str, Tensor]:
-        torch.manual_seed(seed)
+        reseed(seed)
         answer = feed(model, trace, layer.name, (values,), tuple(fed))
         if answer is None:
             raise LayerError(layer.name, "it cannot be fed alone")

@@ -11,6 +11,7 @@ from explorer.declare.inputs import Inputs
 from explorer.equivariance import measure
 from explorer.network.changing.conduct import CALLS, varies
 from explorer.network.input.inputs import called
+from explorer.network.opening.global_state import reseed
 from explorer.network.tracing.layers import OUTPUT, LayerError
 from explorer.network.tracing.running import tensors_in
 
@@ -26,7 +27,7 @@ class Repeats:
             self._answers = []
 
     def _answer(self) -> list[Tensor]:
-        torch.manual_seed(self._seed)
+        reseed(self._seed)
         return [t.detach().clone() for t in tensors_in(called(self._model, self._given, clone=True))]
 
     def require_one_shape(self) -> None:

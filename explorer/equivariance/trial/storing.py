@@ -21,6 +21,7 @@ from explorer.equivariance.sampled import restore_random_state
 from explorer.equivariance.trial.remembered import Remembered
 from explorer.equivariance.trial.rounding import coarseness
 from explorer.network.changing.precision import copied
+from explorer.network.opening.global_state import reseed
 from explorer.network.tracing.capture import capture
 from explorer.network.tracing.layers import Layer, LayerError, Trace
 from explorer.network.tracing.running import evaluating
@@ -116,10 +117,10 @@ def _shown(
     rewind: Callable[[Layer], None],
 ) -> dict[str, tuple[float, float | None]]:
     found, names = dict[str, tuple[float, float | None]](), [layer.name for layer in trace.layers]
-    torch.manual_seed(seed)
+    reseed(seed)
     values, fed = capture(model, inputs, names, clone=True, inputs=True)
     for element, gx in acted:
-        torch.manual_seed(seed)
+        reseed(seed)
         answers, _ = capture(model, gx, names, clone=True)
         once = Remembered(element)
         for layer in trace.layers:

@@ -25,6 +25,7 @@ from explorer.equivariance import measure
 from explorer.equivariance.trial.calling import alike, calling
 from explorer.equivariance.verdict.guilt import Finding, around, obedient
 from explorer.network.input.typed_tensors import enrol
+from explorer.network.opening.global_state import reseed
 from explorer.network.tracing.capture import Fed, capture
 from explorer.network.tracing.layers import Layer, LayerError, Trace
 
@@ -155,7 +156,7 @@ class Sufficing:
             self.errors[key] = None
             try:
                 with _mended({self.modules[m]: mend for m, mend in self._by_element(square, modules, False).items()}):
-                    torch.manual_seed(self.seed)
+                    reseed(self.seed)
                     answers = capture(self.model, square.gx, list(self.limits), clone=True)[0]
                 found = [self._apart(square, name, answers[name]) for name in self.limits]
                 self.errors[key] = max((e for e in found if e is not None), default=None)
@@ -175,7 +176,7 @@ class Sufficing:
             try:
                 mends = self._by_element(square, modules, False)
                 with _mended({self.modules[m]: mend for m, mend in mends.items()}):
-                    torch.manual_seed(self.seed)
+                    reseed(self.seed)
                     _, given = capture(self.model, square.gx, names, clone=True, inputs=True)
                 found = self._first_off(square, given, modules)
             except (NoAction, LayerError, ValueError):
@@ -287,7 +288,7 @@ class Sufficing:
             self.budget -= 1
             try:
                 with _mended({self.modules[m]: mend for m, mend in mends(square).items()}):
-                    torch.manual_seed(self.seed)
+                    reseed(self.seed)
                     answers = capture(self.model, square.gx, list(self.limits), clone=True)[0]
                 if not all(self._alike(square, name, answers[name]) for name in self.limits):
                     return False

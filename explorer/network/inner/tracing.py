@@ -15,6 +15,7 @@ from explorer.network.inner.tiled import Tiled, rows_looked_at
 from explorer.network.inner.value import Inner
 from explorer.network.inner.watching import watching
 from explorer.network.input.inputs import called
+from explorer.network.opening.global_state import reseed
 from explorer.network.space import Inference, Known
 from explorer.network.tracing.layers import Layer
 from explorer.network.tracing.running import tried
@@ -81,7 +82,7 @@ def constant_masks(
     def trial() -> Mapping[str, tuple[Tensor, ...]]:
         seen: dict[str, tuple[Tensor, ...]] = {}
         with watching(model, lambda n, v: seen.update({n: v.masks})):
-            torch.manual_seed(0)
+            reseed(0)
             called(model, inference.another(inputs, 1), clone=True)
         return seen
 

@@ -64,11 +64,17 @@ def named(data: object, model: nn.Module) -> Named | None:
 
 @dataclass(frozen=True)
 class ByName:
-    """Call a network with arguments of these names: else in their order, or with a dict where it takes one argument."""
+    """Call a network with arguments of these names: else in their order, or with a dict where it takes one argument.
+
+    Attributes:
+        order: which of what is given each name stands for; () where that is in the order of the names.
+    """
 
     names: tuple[str, ...]
+    order: tuple[int, ...] = ()
 
     def __call__(self, network: nn.Module, given: tuple[Tensor, ...]) -> Any:
+        given = tuple(given[k] for k in self.order) if self.order else given
         items = dict(zip(self.names, given, strict=True))
         if _takes(network, items):
             return network(**items)

@@ -43,7 +43,7 @@ from explorer.network.input.recognise import Recognised
 from explorer.network.opening.files.importing import FromText, import_as_text
 from explorer.network.opening.files.python_text import code_files, read_python
 from explorer.network.opening.files.trust import Trust
-from explorer.network.opening.global_state import same_numbers, settled
+from explorer.network.opening.global_state import reseed, same_numbers, settled
 from explorer.network.opening.helpers import make_room
 from explorer.network.opening.refusals import ModelError, Unknown, Untrusted
 from explorer.network.opening.stored_weights import WEIGHTS, load_weights
@@ -334,7 +334,7 @@ def built(name: str, build: Callable[[], nn.Module]) -> nn.Module:
     """Build a network; an untrained one must be the same every time."""
     state = torch.get_rng_state()
     try:
-        torch.manual_seed(0)
+        reseed(0)
         with settled(), same_numbers():
             model = build()
         if inside := _itself(model):

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 
-import torch
 from torch import Tensor, nn
 
 from explorer.declare.inputs import Inputs
+from explorer.network.opening.global_state import reseed
 from explorer.network.space import Inference
 from explorer.network.tracing.capture import capture, reducing
 from explorer.network.tracing.layers import Layer
@@ -43,7 +43,7 @@ def reaching(model: nn.Module, inputs: Inputs, inference: Inference, layers: lis
 
         def run(x: Tensor, names: Iterable[str] = unknown) -> dict[str, Tensor]:
             step("Trying how far layers see", math.nan)
-            torch.manual_seed(0)
+            reseed(0)
             values = (*inputs.values[:at], x, *inputs.values[at + 1 :])
             return capture(model, replace(inputs, values=values), names, clone=True, no_further=many)[0]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-import torch
 from torch import Tensor, nn
 
 from explorer.declare.inputs import Inputs
+from explorer.network.opening.global_state import reseed
 from explorer.network.space import Inference
 from explorer.network.tracing.capture import capture
 from explorer.network.tracing.layers import Layer
@@ -23,7 +23,7 @@ def studied(model: nn.Module, inputs: Inputs, inference: Inference, layers: Sequ
 
     def run(x: Tensor, names: Sequence[str]) -> dict[str, Tensor]:
         step("Trying which places layers keep apart", math.nan)
-        torch.manual_seed(0)
+        reseed(0)
         return capture(model, inputs.with_x(x), names, clone=True)[0]
 
     return tried(model, lambda: inference.studied(run, inputs, layers))

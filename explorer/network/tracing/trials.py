@@ -19,6 +19,7 @@ from explorer.network.inner.value import Inner
 from explorer.network.inner.watching import watching
 from explorer.network.input.inputs import called
 from explorer.network.input.typed_tensors import declares
+from explorer.network.opening.global_state import reseed
 from explorer.network.space import Inference
 from explorer.network.tracing.bounded import bounded
 from explorer.network.tracing.running import evaluating, first_tensor, measured, tensors_in, tensors_of
@@ -75,7 +76,7 @@ def answer_of(
     # torch.fx prints where its code has failed, beside what it raises
     with untouched(network), redirect_stderr(io.StringIO()):
         try:
-            torch.manual_seed(0)
+            reseed(0)
             answer = network(*given) if call is None else call(network, tuple(given))
             if inspect.iscoroutine(answer):
                 answer.close()
@@ -162,7 +163,7 @@ def _each_draw(module: nn.Module, args: Sequence[Any], kwargs: Mapping[str, Any]
         return False
 
     def answer(value: Tensor) -> Tensor:
-        torch.manual_seed(0)
+        reseed(0)
         found = module(
             *(value.clone() if a is like else a for a in args),
             **{k: value.clone() if a is like else a for k, a in kwargs.items()},

@@ -74,7 +74,8 @@ class GridSpace(Space):
         Question("multiple", "Multiple", "Sides that may be any are made multiples of it.", "whole", usual="1"),
         Question(
             "images", "Several images", "Name and shape of each, as in image:3xanyxany,mask:1xanyxany: given by name, "
-            "or in a dict where the network has no such arguments.", "named", sides=3,
+            "or in a dict where the network has no such arguments. Beside images also c:vector5, t:number, and "
+            "y:below10, a whole number.", "named", sides=3, unplaced=True,
         ),
     )  # fmt: skip
 
@@ -90,7 +91,8 @@ class GridSpace(Space):
         return filling_texts(sample, KINDS, "1x")
 
     def fit(self, sample: Sample, form: Form) -> Sample:
-        from explorer.spaces.grid.network.fit import fit, fit_several
+        from explorer.spaces.grid.network.fit import fit
+        from explorer.spaces.grid.network.several import fit_several
 
         assert isinstance(form, InputSpec)
         return fit_several(sample, form.images) if form.images else fit(sample, form.shape, form.multiple or 1)
@@ -121,28 +123,31 @@ class GridSpace(Space):
     def declared(self, said: Declared) -> Form:
         form = super().declared(said)
         assert isinstance(form, InputSpec)
-        return replace(form, shape=form.images[0][1]) if form.images else form
+        from explorer.spaces.grid.network.several import named_images
+
+        return replace(form, shape=named_images(form.images).shape) if form.images else form
 
     def first_sample(self, form: Form) -> str:
         assert isinstance(form, InputSpec)
         if len(form.images) < 2:
             return super().first_sample(form)
-        side = next((s for _, (_, *sides) in form.images for s in sides if s is not None), SIDE)
-        return ",".join(f"{name}=random:1x{c}x{h or side}x{w or side}" for name, (c, h, w) in form.images)
+        from explorer.spaces.grid.network.several import first_data
+
+        return first_data(form.images)
 
     def takes(self, form: Form) -> tuple[int | str | None, ...]:
         assert isinstance(form, InputSpec)
         return form.shape
 
     def inputs(self, sample: Sample, form: Form, device: torch.device, dtype: torch.dtype) -> Inputs:
-        from explorer.network.input.arguments import ByName
         from explorer.network.input.inputs import from_signals
+        from explorer.spaces.grid.network.several import in_order
 
         assert isinstance(form, InputSpec)
         if not form.images:
             return from_signals(sample, (next(iter(sample.signals)),), device, dtype)
-        names = tuple(name for name, _ in form.images)
-        return replace(from_signals(sample, names, device, dtype), call=ByName(names))
+        names, call = in_order(form.images)
+        return replace(from_signals(sample, names, device, dtype), call=call)
 
     def attempts(self, network: nn.Module, kind: str) -> Iterator[Form]:
         from explorer.spaces.grid.network.recognise import sized

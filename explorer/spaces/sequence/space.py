@@ -70,9 +70,11 @@ class SequenceSpace(Space):
             "sequences",
             "Several sequences",
             "Name and width of each, as in audio:8,text:4: given by name, or in a dict "
-            "where the network has no such arguments.",
+            "where the network has no such arguments. Beside sequences also c:vector5, t:number, and y:below10, a "
+            "whole number.",
             "named",
             sides=1,
+            unplaced=True,
         ),
     )
     parted = True

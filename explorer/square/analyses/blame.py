@@ -14,13 +14,14 @@ from explorer.equivariance.trial import rounding
 from explorer.equivariance.trial.sufficing import Given, Sufficing
 from explorer.equivariance.trial.sufficing import Square as Broken
 from explorer.network.changing.precision import converted, copied
+from explorer.network.opening.global_state import reseed
 from explorer.network.tracing.capture import capture
 from explorer.network.tracing.layers import LayerError
 from explorer.network.tracing.running import evaluating
 from explorer.square import judging
 from explorer.square.frame import Square
 from explorer.square.preparing.kept import kept
-from explorer.square.preparing.prepare import Prepared, reseed
+from explorer.square.preparing.prepare import Prepared
 from explorer.state.state import State
 
 

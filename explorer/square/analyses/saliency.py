@@ -18,11 +18,12 @@ from explorer.declare.states.model_name import named_as_shown
 from explorer.declare.states.saliency import parse_saliency
 from explorer.declare.types.fields import FieldType, Scalar
 from explorer.equivariance import measure
+from explorer.network.opening.global_state import reseed
 from explorer.network.tracing.capture import capture, differentiable, gradients_to_inputs
 from explorer.network.tracing.running import evaluating
 from explorer.square.drawing.layers import frozen
 from explorer.square.frame import Saliency, Square
-from explorer.square.preparing.prepare import Prepared, reseed
+from explorer.square.preparing.prepare import Prepared
 from explorer.state.state import State
 
 NOISES = 16  # samples of a smooth gradient

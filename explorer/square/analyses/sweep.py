@@ -15,9 +15,10 @@ from explorer.declare.elements import Element, NoAction
 from explorer.declare.inputs import Given, Inputs
 from explorer.equivariance import measure
 from explorer.equivariance.trial.remembered import Remembered
+from explorer.network.opening.global_state import reseed
 from explorer.network.tracing.capture import capture
 from explorer.network.tracing.layers import Layer, LayerError
-from explorer.square.preparing.prepare import Prepared, reseed
+from explorer.square.preparing.prepare import Prepared
 
 Figures = dict[str, NDArray[np.float64]]
 Norms = Callable[[str, Tensor], Tensor]  # (layer, its answer) -> (2, elements): of the error, and of what was expected

@@ -6,13 +6,14 @@ import torch
 from torch import Tensor, nn
 
 from explorer.network.input.inputs import called
+from explorer.network.opening.global_state import reseed
 from explorer.network.tracing.capture import recorded
 from explorer.network.tracing.layers import Layer
 from explorer.network.tracing.running import evaluating, first_tensor
 from explorer.square.drawing.layers import frozen
 from explorer.square.frame import Parameter, Weights
 from explorer.square.preparing.kept import kept
-from explorer.square.preparing.prepare import Prepared, reseed
+from explorer.square.preparing.prepare import Prepared
 
 NORM = "norm"  # the chosen number: the norm of the output; else the number of one of its entries, or "" for none
 MOST = 12  # parameters of one layer, a container's in their order

@@ -23,12 +23,13 @@ from explorer.equivariance.symmetric.setting import Experiment, NotApplicable, S
 from explorer.network.changing.interventions.changes import Values, change_of
 from explorer.network.changing.interventions.hooks import Change, Hooks, changed_layer
 from explorer.network.inner.value import GATE
+from explorer.network.opening.global_state import reseed
 from explorer.network.tracing.capture import Fed, capture
 from explorer.network.tracing.layers import Layer
 from explorer.network.tracing.running import evaluating
 from explorer.square.frame import Change as Changed
 from explorer.square.preparing.kept import kept
-from explorer.square.preparing.prepare import Prepared, reseed
+from explorer.square.preparing.prepare import Prepared
 from explorer.square.space import space_of
 
 COUNT = 6  # elements of an infinite group that a layer is symmetrised for

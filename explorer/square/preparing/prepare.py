@@ -27,6 +27,7 @@ from explorer.network.changing.conduct import IN_PLACE, require_values, unmeasur
 from explorer.network.changing.precision import converted, copied
 from explorer.network.describing.statistics import exact, first_strange
 from explorer.network.input.inputs import called
+from explorer.network.opening.global_state import reseed
 from explorer.network.space import space_of, spaces
 from explorer.network.tracing.capture import capture
 from explorer.network.tracing.layers import Layer, LayerError, Trace, innermost
@@ -165,14 +166,6 @@ def meet_chance(p: Prepared) -> None:
     if p.forward_seconds >= SLOW_SECONDS and not p.x.is_cuda:
         # the first run was the only one yet, and may have made what later ones find
         p.forward_seconds = min(p.forward_seconds, time.perf_counter() - start)
-
-
-def reseed(seed: int) -> None:
-    """Set the generators that networks draw from."""
-    # torch.manual_seed formats a traceback for a CUDA that was never started, which takes a millisecond
-    torch.default_generator.manual_seed(seed)
-    if torch.cuda.is_initialized():
-        torch.cuda.manual_seed_all(seed)
 
 
 @contextmanager

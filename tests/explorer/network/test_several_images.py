@@ -154,3 +154,70 @@ def test_images_of_several_layers_are_found_by_trial(file: str) -> None:
 def test_a_number_beside_an_image_is_taken_for_no_image(file: str) -> None:
     with pytest.raises(ValueError, match=r"its forward takes \(image, time\)"):
         checked_under("translation", f"{file}:Timed")
+
+
+NUMBERS = """
+import torch
+from torch import nn
+
+class Told(nn.Module):
+    input_shape = {"t": "number", "image": (3, None, None), "c": "vector 4", "y": "below 7"}
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(0)
+        self.first = nn.Conv2d(3, 8, 3, padding=1, padding_mode="circular")
+        self.c, self.y, self.last = nn.Linear(4, 8), nn.Embedding(7, 8), nn.Conv2d(8, 2, 1)
+    def forward(self, t, image, c, y):
+        by = (self.c(c) + self.y(y))[..., None, None]
+        return self.last(torch.sin(self.first(image) * t[:, None, None, None] + by))
+
+class Found(Told):
+    input_shape = None
+    def forward(self, label, image):
+        return self.last(torch.sin(self.first(image) + self.y(label)[..., None, None]))
+
+class Wrong(Told):
+    input_shape = {"t": "number"}
+"""
+
+
+def test_numbers_beside_an_image_are_said_by_its_file_or_by_data(tmp_path: Path) -> None:
+    file = written(tmp_path, NUMBERS)
+    for data in ("", "image=digit-3,t=number:0.25,y=number:6,c=numbers:1,2,3,4", "digit-3"):
+        assert checked_under("translation", f"{file}:Told", data).verdict == "holds"
+    (grid,) = (k for k in asked(f"{file}:Told", True).kinds if k.name == "grid")
+    assert {r.question.name: r.text for r in grid.rows}["images"] == "t:number,image:3xanyxany,c:vector4,y:below7"
+    engine = LocalEngine({}, trust=True)
+    sample = engine.prepared(State(f"{file}:Told", sample="digit-3"), f"{file}:Told").sample
+    assert [*sample.signals] == ["image", "t", "c", "y"]
+    assert [n for n in sample.notes if "one image" in n] == [
+        "the data is one image: t is 0.5", "the data is one image: c is random:4", "the data is one image: y is 1",
+    ]  # fmt: skip
+    for data, told in (
+        ("image=digit-3,t=number:1,y=number:7,c=random:4", "y takes a whole number from 0 to 6"),
+        ("image=digit-3,t=number:1,y=number:0.5,c=random:4", "y takes a whole number from 0 to 6"),
+        ("image=digit-3,t=random:3,y=number:1,c=random:4", "t takes one number, and values of shape \\(3,\\)"),
+        ("image=digit-3,t=number:1,y=number:1,c=numbers:1,2", "c takes 4 numbers.*'c=random:4'"),
+        ("image=digit-3,t=number:1,y=number:1,c=numbers:1,two,3,4", "is no number"),
+        ("image=digit-3,t=number:nan,y=number:1,c=random:4", "NaN or an infinite value"),
+        ("t=number:1,y=number:1", "numbers alone"),
+    ):
+        with pytest.raises(ValueError, match=told):
+            checked_under("translation", f"{file}:Told", data)
+    with pytest.raises(ValueError, match="needs an image"):
+        checked_under("translation", f"{file}:Wrong")
+
+
+def test_numbers_beside_an_image_are_found_by_trial(tmp_path: Path) -> None:
+    file = written(tmp_path, NUMBERS)
+    assert checked_under("translation", f"{file}:Found").verdict == "holds"
+    (grid,) = (k for k in asked(f"{file}:Found", True).kinds if k.name == "grid")
+    assert {r.question.name: r.text for r in grid.rows}["images"] == "label:below7,image:3xanyxany"
+
+
+def test_fillings_keep_numbers_at_no_place() -> None:
+    from explorer.data.filling import filling_texts
+
+    sample = find_sample("a=ones:1x2x9x9,c=random:4,t=number:0.25")
+    assert filling_texts(sample, ("ramp",), "1x") == ("a=ramp:1x2x9x9,c=ramp:4,t=number:0.25",)
+    assert sample.title == "a: 1 everywhere, 2x9x9, c: 4 numbers, t: 0.25"

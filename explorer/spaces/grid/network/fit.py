@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
@@ -50,35 +49,6 @@ def fit(sample: Sample, shape: InputShape, multiple: int = 1) -> Sample:
     first = next(iter(sample.signals))
     signals = MappingProxyType({first: Signal(np.ascontiguousarray(values), sample.x.field)})
     return replace(sample, signals=signals, notes=sample.notes + notes)
-
-
-def fit_several(sample: Sample, images: Sequence[tuple[str, InputShape]]) -> Sample:
-    """Adapt a sample to a network that takes images by name; of one image alone the first is made, the rest is noise.
-
-    Raises:
-        ValueError: it has other names, or an image does not fit.
-    """
-    names = [name for name, _ in images]
-    own = dict(sample.signals)
-    single = len(own) == 1 and next(iter(own)) not in names
-    if not single and (lacking := [name for name in names if name not in own]):
-        raise ValueError(
-            f"{sample.name!r} has {', '.join(own)}, and this network takes {', '.join(names)}: {lacking[0]} is missing"
-        )
-    notes = sample.notes
-    made: dict[str, Signal] = {}
-    for k, (name, shape) in enumerate(images):
-        signal = sample.x if single else own[name]
-        if single and k:
-            height, width = next(iter(made.values())).values.shape[1:]
-            sides = shape[0], shape[1] or height, shape[2] or width
-            values = np.random.default_rng(k).standard_normal(sides).astype(np.float32)
-            notes += (f"the data is one image: {name} is noise",)
-            signal = Signal(values, signal.field)
-        one = fit(replace(sample, signals=MappingProxyType({name: signal}), notes=()), shape)
-        notes += tuple(f"{name}: {note}" for note in one.notes)
-        made[name] = one.x
-    return replace(sample, signals=MappingProxyType(made), notes=notes)
 
 
 def _channels(name: str, values: Floats, wanted: int, colour: str) -> tuple[Floats, tuple[str, ...]]:

@@ -6,9 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from explorer.declare.card import Form
+from explorer.declare.telling.asking import Sizes
 from explorer.declare.telling.choices import Choice
 from explorer.declare.types.fields import FieldType, Scalar
 from explorer.spaces.grid.fields import grid
+
+Named = tuple[tuple[str, Sizes], ...]
 
 IMAGE = grid(Scalar(intensity=True))
 FITS = (("crop", "crop to the centre"), ("pad", "the whole picture, padded"), ("stretch", "stretch"))
@@ -20,8 +23,9 @@ class InputSpec(Form):
     """Take a grid signal of `shape` (channels, height, width); None means any size.
 
     Attributes:
-        images: name and shape of each argument, the first one with `shape`, of a network that takes several images, or
-            takes one by its name or in a dict; () for one image.
+        images: name and shape of each argument, the first image with `shape`, of a network that takes several images,
+            or takes one by its name or in a dict, or beside numbers that lie at no place, ("vector", 5), ("number",)
+            or ("below", 10); () for one image.
         multiple: sides that are any are multiples of it, as a network takes them that halves and doubles them again.
     """
 
@@ -31,7 +35,7 @@ class InputSpec(Form):
 
     shape: tuple[int, int | None, int | None] = (1, None, None)
     field: FieldType = IMAGE
-    images: tuple[tuple[str, tuple[int, int | None, int | None]], ...] = ()
+    images: Named = ()
     multiple: int = 1
 
     def choices(self, shape: tuple[int, ...], asked: Mapping[str, str]) -> tuple[Choice, ...]:

@@ -7,8 +7,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-import torch
-from torch import Tensor, nn
+from torch import nn
 
 from explorer.declare.telling.counting import number_of
 from explorer.network.input.arguments import ByName
@@ -18,12 +17,18 @@ from explorer.network.input.typed_tensors import declares, is_type
 from explorer.network.tracing.trials import answer_of
 from explorer.spaces.grid.network.fit import InputShape
 from explorer.spaces.grid.network.form import InputSpec
-from explorer.work.limits import MAX_SIDE
+from explorer.spaces.grid.network.several import (
+    MOST_TRIALS,
+    SIDE,
+    declared_form,
+    declared_shape,
+    named_images,
+    noise,
+    several_images,
+)
 
 SMALLEST = 8  # sides of images that are recognised by their number of pixels: less is as likely a table
-SIDE = 29  # of the images that come with the program, the first that a network is shown
 MULTIPLES = (2, 4, 8, 16)
-MOST_TRIALS = 64  # of numbers of channels where a network takes several images
 SIDES = (16, 28, 32, 48, 64, 84, 96, 128, 224, 256, 299)  # that networks are made for
 
 
@@ -35,46 +40,22 @@ def image_input(own: Recognised) -> InputSpec:
     """
     declared = own.said("input_shape")
     if isinstance(declared, Mapping):
-        return named_images(tuple((str(name), _declared_shape(shape)) for name, shape in declared.items()))
+        return named_images(tuple((str(name), declared_form(form)) for name, form in declared.items()))
     if len(needed := own.required()) > 1:
-        if declared is None and (found := _several(own, tuple(needed))):
+        if declared is None and (found := several_images(own, tuple(needed))):
             return named_images(found)
         raise ValueError(
             f"its forward takes ({', '.join(needed)}); say in the file INPUT_SHAPE = {{{needed[0]!r}: (channels, "
-            f"height, width), ...}} for images, INPUT_CHANNELS = {{{needed[0]!r}: 8, ...}} for sequences or "
-            "INPUT_SIGNALS = ('x', 'edge_index', ...), or call check_equivariance with the tensors"
+            "height, width), ...}, beside an image also 'vector 5', 'number' or 'below 10', INPUT_CHANNELS = "
+            f"{{{needed[0]!r}: 8, ...}} for sequences or INPUT_SIGNALS = ('x', 'edge_index', ...), or call "
+            "check_equivariance with the tensors"
         )
-    shape = _input_shape(own) if declared is None else _declared_shape(declared)
+    shape = _input_shape(own) if declared is None else declared_shape(declared)
     if declared is None and own.takes_one() and (names := _read_off(own, shape[0])):
         return named_images(tuple((name, shape) for name in names))
     if own.by_keyword():
         return named_images(((needed[0], shape),))
     return _sized(own, shape) if declared is None and shape[1:] == (None, None) else InputSpec(shape)
-
-
-def _several(own: Recognised, names: tuple[str, ...]) -> tuple[tuple[str, InputShape], ...]:
-    """Return the images that a network takes with these names, by trial; () where they are none.
-
-    An argument is an image if the network runs with one there and neither with one number in its place nor with an
-    image of another number of channels.
-    """
-    network = own.network()
-    widths = dict.fromkeys(m.in_channels for m in network.modules() if isinstance(m, nn.Conv2d))
-    for channels in itertools.islice(itertools.product(widths, repeat=len(names)), MOST_TRIALS):
-        images = [_noise((1, c, SIDE, SIDE)) for c in channels]
-        if answer_of(network, images, ByName(names)) is None:
-            continue
-        for k, c in enumerate(channels):
-            for other in (_noise((1,)), _noise((1, c + 1, SIDE, SIDE))):
-                if answer_of(network, [*images[:k], other, *images[k + 1 :]], ByName(names)) is not None:
-                    return ()
-        own.why["images"] = f"its forward takes ({', '.join(names)}), and it runs on such images"
-        return tuple((name, (c, None, None)) for name, c in zip(names, channels, strict=True))
-    return ()
-
-
-def _noise(shape: tuple[int, ...]) -> Tensor:
-    return torch.rand(shape, generator=torch.Generator().manual_seed(0), device="cpu")
 
 
 def _read_off(own: Recognised, channels: int) -> tuple[str, ...]:
@@ -83,7 +64,7 @@ def _read_off(own: Recognised, channels: int) -> tuple[str, ...]:
     Raises:
         ValueError: it does not run with images of those names.
     """
-    x = _noise((1, channels, SIDE, SIDE))
+    x = noise((1, channels, SIDE, SIDE))
     found: tuple[str, ...] = ()
     while (names := asked(own.network(), dict.fromkeys(found, x))) and not set(names) <= set(found):
         found = tuple(dict.fromkeys((*found, *names)))
@@ -140,32 +121,11 @@ def _square(number: int) -> bool:
 
 
 def _runs(network: nn.Module, channels: int, side: int) -> bool:
-    return answer_of(network, (_noise((1, channels, side, side)),)) is not None
-
-
-def named_images(images: tuple[tuple[str, InputShape], ...]) -> InputSpec:
-    """Return what a network takes of which the arguments are images, given by name.
-
-    Raises:
-        ValueError: none is named, or one is no name.
-    """
-    if wrong := [name for name, _ in images if not name.isidentifier()] or ([] if images else [""]):
-        raise ValueError(f"INPUT_SHAPE must name the arguments of the network, and {wrong[0]!r:.40} is no name")
-    return InputSpec(images[0][1], images=images)
+    return answer_of(network, (noise((1, channels, side, side)),)) is not None
 
 
 def _in_type(module: nn.Module) -> Any:
     return getattr(module, "in_type", None)
-
-
-def _declared_shape(shape: object) -> InputShape:
-    if not isinstance(shape, list | tuple) or len(shape) != 3 or not isinstance(shape[0], int):
-        raise ValueError(f"INPUT_SHAPE must be (channels, height, width), not {shape!r:.60}")
-    channels, height, width = shape
-    for side in (channels, *(s for s in (height, width) if s is not None)):
-        if not isinstance(side, int) or isinstance(side, bool) or not 1 <= side <= MAX_SIDE:
-            raise ValueError(f"INPUT_SHAPE must hold whole numbers from 1 to {MAX_SIDE}, not {side!r:.60}")
-    return (channels, height, width)
 
 
 def _input_shape(own: Recognised) -> InputShape:

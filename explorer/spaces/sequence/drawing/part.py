@@ -15,6 +15,7 @@ from explorer.declare.elements import Element
 from explorer.declare.inputs import as_given, places_first
 from explorer.declare.types.fields import FieldType
 from explorer.network.changing.truncation import truncated
+from explorer.network.opening.global_state import reseed
 from explorer.network.tracing.capture import capture, gradients_to_inputs
 from explorer.network.tracing.layers import Layer
 from explorer.network.tracing.running import evaluating
@@ -27,7 +28,7 @@ from explorer.square.both_ways import BothWays
 from explorer.square.drawing.by_place import input_values, kind_of, layer_values, raw
 from explorer.square.frame import Array, Square
 from explorer.square.preparing.kept import kept
-from explorer.square.preparing.prepare import Prepared, reseed
+from explorer.square.preparing.prepare import Prepared
 from explorer.state.state import State
 
 DRAWN = ("step", "pair")  # kinds of places whose values are drawn there

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from explorer.declare.card import Form
+from explorer.declare.telling.asking import Sizes
 
 KINDS = ("values", "tokens", "dna", "ids")
 LAYOUTS = ("NTC", "TNC", "NCT", "TC", "CT")  # of a sequence: N is the batch, which is 1, T the steps, C the channels
@@ -25,7 +26,8 @@ class SequenceInput(Form):
         names: of the arguments that numbers of tokens and their masks are given as; () for one without a name.
         tokenizer: the folder whose tokenizer makes numbers of a text, or "".
         sequences: name and width of each argument, the first one with `channels`, of a network that takes several
-            sequences of values, or takes one by its name or in a dict; () for one sequence.
+            sequences of values, or takes one by its name or in a dict, or beside numbers that lie at no place,
+            ("vector", 5), ("number",) or ("below", 10); () for one sequence.
     """
 
     space = "sequence"
@@ -39,4 +41,4 @@ class SequenceInput(Form):
     unknown: str | None = None
     names: tuple[str, ...] = ()
     tokenizer: str = ""
-    sequences: tuple[tuple[str, tuple[int, ...]], ...] = ()
+    sequences: tuple[tuple[str, Sizes], ...] = ()

@@ -19,6 +19,7 @@ from torch.nn.utils.rnn import PackedSequence
 
 from explorer.network.changing.copying import duplicate
 from explorer.network.input.arguments import ByName
+from explorer.network.opening.global_state import reseed
 from explorer.network.tracing.bounded import bounded
 from explorer.network.tracing.running import evaluating, first_tensor, tried
 from explorer.spaces.sequence.network.form import KINDS, LAYOUTS, SequenceInput
@@ -222,7 +223,7 @@ def mixes(
     given = [torch.randn(steps, width, generator=generator, device="cpu").to(weight) for width in widths]
 
     def answer(values: Sequence[Tensor]) -> Tensor:
-        torch.manual_seed(0)
+        reseed(0)
         made = tuple(sequence_inputs(v, order).x for v in values)
         found = first_tensor(network(*made) if call is None else call(network, made))
         if found is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
@@ -11,15 +11,19 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from explorer.data.unplaced import first_text, fitted_signal, unplaced_signal
 from explorer.declare.inputs import Inputs
 from explorer.declare.samples import Sample, Signal
+from explorer.declare.telling.asking import NUMBER, Sizes, is_unplaced, parse_unplaced
 from explorer.declare.types.fields import FieldType, Scalar
 from explorer.network.changing.copying import duplicate
 from explorer.network.changing.precision import copied
 from explorer.network.input.arguments import ByName
 from explorer.network.input.inputs import called, from_signals
+from explorer.network.input.unplaced import BATCH, settled_forms, unplaced_forms, unplaced_others, unplaced_trial
 from explorer.network.tracing.bounded import bounded
 from explorer.network.tracing.running import evaluating, first_tensor, tried
+from explorer.network.tracing.trials import answer_of
 from explorer.spaces.sequence.fields import Steps
 from explorer.spaces.sequence.network.fit import fit_sequence
 from explorer.spaces.sequence.network.form import LAYOUTS, SequenceInput
@@ -28,9 +32,11 @@ from explorer.spaces.sequence.network.layouts import Unclear, mixes, widths_in
 from explorer.spaces.sequence.sample import sequence_sample
 
 STEPS = 64  # of noise where nothing says how many
+STEPS_TRIED = 23
+MOST_WIDTHS = 4  # of sequences beside numbers
 MOST_TRIALS = 720  # of widths and orders of axes
 
-Named = tuple[tuple[str, tuple[int, ...]], ...]
+Named = tuple[tuple[str, Sizes], ...]
 
 
 def said_sequences(channels: object) -> Named | None:
@@ -44,11 +50,17 @@ def said_sequences(channels: object) -> Named | None:
     for name, width in channels.items():
         if not isinstance(name, str) or not name.isidentifier():
             raise Unclear(f"INPUT_CHANNELS must name the arguments of the network, and {name!r:.40} is no name")
+        if isinstance(width, str) and parse_unplaced(width) is not None:
+            continue
         if not isinstance(width, int) or isinstance(width, bool) or width < 1:
             raise Unclear(f"INPUT_CHANNELS must hold whole numbers above 0, not {width!r:.40} for {name!r}")
     if not channels:
         raise Unclear("INPUT_CHANNELS must name at least one argument, as in {'audio': 8, 'text': 4}")
-    return tuple((name, (width,)) for name, width in channels.items())
+    said = ((name, parse_unplaced(width) if isinstance(width, str) else (width,)) for name, width in channels.items())
+    found = tuple((name, form) for name, form in said if form is not None)
+    if all(is_unplaced(form) for _, form in found):
+        raise Unclear("INPUT_CHANNELS needs a sequence among what it names, as in {'audio': 8}")
+    return found
 
 
 def several_sequences(network: nn.Module, names: tuple[str, ...], told: Mapping[str, object]) -> SequenceInput:
@@ -60,9 +72,11 @@ def several_sequences(network: nn.Module, names: tuple[str, ...], told: Mapping[
     steps = told.get("steps")
     most = steps if isinstance(steps, int) else None
     known = said_sequences(told.get("channels"))
+    if known and any(is_unplaced(form) for _, form in known):
+        return _said_beside(network, known, str(told.get("layout", "")), most)
     names = tuple(name for name, _ in known) if known else names
     found = [width for width in widths_in(network) if width > 0] or [1]
-    choices = [[w] for _, (w,) in known] if known else [found] * len(names)
+    choices = [[_width(form)] for _, form in known] if known else [found] * len(names)
     orders = [str(told["layout"])] if "layout" in told else list(LAYOUTS)
     trials = itertools.islice(itertools.product(orders, itertools.product(*choices)), MOST_TRIALS)
     trial = duplicate(network)
@@ -73,7 +87,7 @@ def several_sequences(network: nn.Module, names: tuple[str, ...], told: Mapping[
         if order in mixing:
             continue
         try:
-            heard = mixes(trial, most or 23, widths, order, ByName(names))[0]
+            heard = mixes(trial, most or STEPS_TRIED, widths, order, ByName(names))[0]
         except (torch.OutOfMemoryError, KeyboardInterrupt):
             raise
         except Exception as error:  # a forward of somebody else's may raise anything
@@ -89,15 +103,84 @@ def several_sequences(network: nn.Module, names: tuple[str, ...], told: Mapping[
             f"its sequences {', '.join(names)} could each be {' or '.join(batched)}; say which in the file, "
             f"INPUT_LAYOUT = {next(iter(batched))!r}"
         )
+    if not batched and not running and not known and len(names) > 1:
+        beside = _beside(network, names, found, orders, most)
+        if beside is not None:
+            return beside
     if not batched and not running:
         reason = f" ({type(failed).__name__}: {' '.join(str(failed).split())[:120]})" if failed is not None else ""
         raise Unclear(
-            f"its forward takes ({', '.join(names)}), and no sequences of {most or 23} steps run through it{reason}; "
-            f"say in the file how wide each is, INPUT_CHANNELS = {{{listed}}}, and INPUT_LAYOUT = 'NTC'; INPUT_STEPS "
-            "where it takes so many and no other number"
+            f"its forward takes ({', '.join(names)}), and no sequences of {most or STEPS_TRIED} steps run through "
+            f"it{reason}; say in the file how wide each is, INPUT_CHANNELS = {{{listed}}}, and INPUT_LAYOUT = 'NTC'; "
+            "INPUT_STEPS where it takes so many and no other number"
         )
     order, widths = next(iter((batched or running).items()))
     return declared_sequences(tuple((n, (w,)) for n, w in zip(names, widths, strict=True)), order, most)
+
+
+def _width(form: Sizes) -> int:
+    (width,) = form
+    assert isinstance(width, int)
+    return width
+
+
+def _trial(form: Sizes, order: str, steps: int, batch: int) -> Tensor:
+    """Return noise for an argument: a batch of sequences with that order of axes, or of numbers at no place."""
+    if is_unplaced(form):
+        return unplaced_trial(form, batch)
+    sizes = {"N": batch, "T": steps, "C": _width(form)}
+    return torch.rand([sizes[a] for a in order], generator=torch.Generator().manual_seed(0), device="cpu")
+
+
+def _beside(
+    network: nn.Module, names: tuple[str, ...], widths: Sequence[int], orders: Sequence[str], most: int | None
+) -> SequenceInput | None:
+    """Return what a network takes of which some arguments are numbers that lie at no place, by trial; None if unclear.
+
+    It runs with each order of axes on a batch of two, in which numbers that each sample has are told from sequences,
+    and with nothing else in the place of an argument. Of several orders nobody can tell which it is.
+    """
+    sequences: list[Sizes] = [(width,) for width in widths[:MOST_WIDTHS]]
+    alone, steps = unplaced_forms(network), most or STEPS_TRIED
+    mixed = itertools.product([*sequences, *alone], repeat=len(names))
+    trials = [f for f in mixed if any(map(is_unplaced, f)) and not all(map(is_unplaced, f))][:MOST_TRIALS]
+    found: dict[str, tuple[Sizes, ...]] = {}
+    for order, forms in itertools.product([order for order in orders if "N" in order], trials):
+        given = [_trial(form, order, steps, BATCH) for form in forms]
+        if order in found or answer_of(network, given, ByName(names)) is None:
+            continue
+
+        def others(form: Sizes, order: str = order) -> list[Tensor]:
+            if is_unplaced(form):
+                placed = [_trial(one, order, steps, BATCH) for one in sequences]
+                return [*placed, *unplaced_others(form, alone, BATCH)]
+            numbers = [unplaced_trial((NUMBER,), n) for n in (1, BATCH)]
+            return [*numbers, _trial((_width(form) + 1,), order, steps, BATCH)]
+
+        if settled := settled_forms(network, ByName(names), given, forms, others, BATCH):
+            found[order] = settled
+    if len(found) != 1:
+        return None
+    ((order, forms),) = found.items()
+    return declared_sequences(tuple(zip(names, forms, strict=True)), order, most)
+
+
+def _said_beside(network: nn.Module, known: Named, order: str, most: int | None) -> SequenceInput:
+    """Return what a file says of sequences beside numbers; the order of axes by trial where it does not say that.
+
+    Raises:
+        Unclear: none or several orders run.
+    """
+    names, forms = tuple(name for name, _ in known), [form for _, form in known]
+    steps = most or STEPS_TRIED
+    running = [order] if order else [
+        one for one in LAYOUTS if "N" in one
+        and answer_of(network, [_trial(f, one, steps, BATCH) for f in forms], ByName(names)) is not None
+    ]  # fmt: skip
+    if len(running) != 1:
+        which = f"{' and '.join(running)} run" if running else "none of its orders of axes runs"
+        raise Unclear(f"of the sequences of INPUT_CHANNELS {which}; say in the file INPUT_LAYOUT = 'NTC'")
+    return declared_sequences(known, running[0], most)
 
 
 def proposed_sequences(network: nn.Module, names: tuple[str, ...]) -> Named:
@@ -110,12 +193,19 @@ def proposed_sequences(network: nn.Module, names: tuple[str, ...]) -> Named:
 
 def declared_sequences(sequences: Named, layout: str, most: int | None) -> SequenceInput:
     """Return what a network takes whose arguments are these."""
-    return SequenceInput(sequences[0][1][0], "values", most, layout, sequences=sequences)
+    first = next((form for _, form in sequences if not is_unplaced(form)), None)
+    if first is None:
+        raise Unclear("the arguments need a sequence among them, as in audio:8")
+    return SequenceInput(_width(first), "values", most, layout, sequences=sequences)
 
 
 def first_data(sequences: Named, most: int | None) -> str:
     """Return the data that such a network is shown on first: noise for each argument."""
-    return ",".join(f"{name}=random:{min(most or STEPS, STEPS)}x{width}" for name, (width,) in sequences)
+    steps = min(most or STEPS, STEPS)
+    return ",".join(
+        f"{name}={first_text(form) if is_unplaced(form) else f'random:{steps}x{_width(form)}'}"
+        for name, form in sequences
+    )
 
 
 def fit_several(sample: Sample, form: SequenceInput) -> Sample:
@@ -133,7 +223,16 @@ def fit_several(sample: Sample, form: SequenceInput) -> Sample:
         )
     made: dict[str, Signal] = {}
     notes, first = sample.notes, sample
-    for k, (name, (width,)) in enumerate(form.sequences):
+    # what lies at no place comes last: the first is the one that is drawn
+    for k, (name, sizes) in enumerate(sorted(form.sequences, key=lambda named: is_unplaced(named[1]))):
+        if is_unplaced(sizes):
+            text = first_text(sizes)
+            signal = unplaced_signal(text, k) if single else own[name]
+            assert signal is not None
+            made[name] = fitted_signal(name, signal.values, sizes)
+            notes += (f"the data is one sequence: {name} is {text.removeprefix('number:')}",) if single else ()
+            continue
+        width = _width(sizes)
         one = replace(form, channels=width, sequences=())
         if single and k:
             steps = len(next(iter(made.values())).values)
@@ -161,10 +260,14 @@ def several_inputs(sample: Sample, form: SequenceInput, device: torch.device, dt
     Raises:
         ValueError: NaN and infinities.
     """
-    names = tuple(name for name, _ in form.sequences)
-    made = from_signals(sample, names, device, dtype)
-    each = [sequence_inputs(value, form.layout) for value in made.values]
-    return Inputs(tuple(one.x for one in each), tuple(one.field for one in each), names, call=ByName(names))
+    names = [name for name, _ in form.sequences]
+    placed = [name for name, sizes in form.sequences if not is_unplaced(sizes)]
+    held = (*placed, *(name for name in names if name not in placed))
+    made = from_signals(sample, held, device, dtype)
+    each = [sequence_inputs(value, form.layout) for value in made.values[: len(placed)]]
+    values = (*(one.x for one in each), *made.values[len(placed) :])
+    fields = (*(one.field for one in each), *made.fields[len(placed) :])
+    return Inputs(values, fields, held, call=ByName(tuple(names), tuple(held.index(name) for name in names)))
 
 
 def is_sequence(value: object) -> bool:
