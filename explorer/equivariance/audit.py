@@ -19,6 +19,7 @@ from explorer.equivariance.figures import Figures, summary
 from explorer.equivariance.presets import preset_figures
 from explorer.equivariance.sampled import Case, restore_random_state
 from explorer.equivariance.trial import rounding
+from explorer.equivariance.trial.border import heard_from_the_border
 from explorer.equivariance.trial.depending import Hearers
 from explorer.equivariance.trial.exchanges import exchanged
 from explorer.equivariance.trial.floors import float_floor
@@ -313,7 +314,9 @@ class Audit:
             # every layer obeys its law alone: code of a forward, between the layers, does not
             guilty = [first_seen(self.trace, rows, set(exchanged))]
             if not unknown_before(self.trace, law, guilty[0], hears):
-                notes.append(sentences.between(by_name[guilty[0]], self.trace, law))
+                row, squares = by_name[guilty[0]], self._sufficing(rows).squares
+                border = row.local is not None and heard_from_the_border(self.trace, row.name, squares, row.tolerance)
+                notes.append(sentences.border(row.name) if border else sentences.between(row, self.trace, law))
         elif trial is not None and guesses:
             mended = trial.among(guilty)
             if mended is None and not declared and (shows := trial.left(guilty)):

@@ -63,6 +63,14 @@ def between(row: LayerReport, trace: Trace, judged: Collection[str]) -> str:
     )
 
 
+def border(name: str) -> str:
+    """Say that what an element brings in at the border makes a fault, and no layer."""
+    return (
+        f"the fault first shows in {name}, which hears everything: alone {name} obeys its law, and so does what it is "
+        "given but at the border, where a layer before has made something else of the zeros that come in"
+    )
+
+
 def by_guess(row: LayerReport, trace: Trace, judged: Collection[str], only: bool) -> str:
     """Say on what the guilt of a layer hangs whose field is a guess.
 

@@ -7,19 +7,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import torch
 from torch import Tensor
 
 from explorer.declare.types.fields import FieldType
+from explorer.network.tracing.fading import LOUD, heard
 from explorer.spaces.grid.fields import ChannelsLast, Grid
 
 Run = Callable[..., Mapping[str, Tensor]]
 
 MOST_CUTS = 4
-LOUD = 30.0  # times the size of x, for layers that pass on only what is large
-FAINT = 1e4  # times the spacing of floating-point numbers: less is what fades with the distance
 
 
 def reaches(run: Run, x: Tensor, fields: Mapping[str, FieldType]) -> dict[str, float]:
@@ -62,17 +61,15 @@ def reaches(run: Run, x: Tensor, fields: Mapping[str, FieldType]) -> dict[str, f
                     return found
                 after = run(torch.where(there, (LOUD if k % 2 else 1.0) * other, one), wanted)
                 for n, f in wanted.items():
-                    change = (after[n] - before[n]).abs()
-                    least = FAINT * torch.finfo(change.dtype).eps * float(before[n].abs().max())
-                    reach = _farthest(f, change > 0, axis, changed)
-                    if _farthest(f, change > least, axis, changed) < reach:
+                    reach, fades = heard(before[n], after[n], partial(_farthest, f, axis, changed))
+                    if fades:
                         fading[n] = f
                     found[n] = max(found[n], reach)
             if fading:
                 # what is not a number never fades, however far it goes
                 after = run(torch.where(there, torch.full_like(one, math.nan), one), fading)
                 for n, f in fading.items():
-                    found[n] = max(found[n], _farthest(f, after[n].isnan(), axis, changed))
+                    found[n] = max(found[n], _farthest(f, axis, changed, after[n].isnan()))
     return {n: r + max(0.0, fields[n].spacing - len(cuts)) for n, r in found.items()}
 
 
@@ -91,7 +88,7 @@ def _places(count: int, spacing: float, given: tuple[bool, ...]) -> tuple[list[f
     return at, pixels, edge, others
 
 
-def _farthest(field: FieldType, changed: Tensor, axis: int, given: Tensor) -> float:
+def _farthest(field: FieldType, axis: int, given: Tensor, changed: Tensor) -> float:
     """Return how far from the pixels that were `given` other values the changed places lie, along one axis."""
     maps = field.domain.spread(changed)
     line = maps.movedim(axis, -1).flatten(0, -2).any(0).tolist()

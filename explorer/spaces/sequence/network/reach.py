@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from functools import partial
 
 import torch
 from torch import Tensor
 
 from explorer.declare.types.fields import FieldType
+from explorer.network.tracing.fading import LOUD, heard
 from explorer.spaces.sequence.fields import Steps
 
 Run = Callable[[Tensor], Mapping[str, Tensor]]
 
-FAINT = 1e4  # times the spacing of floating-point numbers: less is what a state that forgets leaves at last
-LOUD = 30.0  # times the size of x, for layers that pass on only what is large
 SHORT = 512  # steps on which layers are tried first in place of a sequence of more than twice as many as MIDDLE
 MIDDLE, SHARE = 2304, 6  # steps on which they are tried again, or a sixth of the sequence where that is more
 LONGER, LONG = 4, 64  # times as many steps tell a long reach from an endless one, for sequences of at most so many
@@ -109,10 +109,8 @@ def _heard(
         for n in wanted:
             # what is no farther round the end than the middle is heard has been wrapped round by circular padding
             within = 0.0 if at == middle else found[n]
-            change = (after[n] - before[n]).abs()
-            reach = _farthest(fields[n], change > 0, at, len(noise), within)
-            least = FAINT * torch.finfo(change.dtype).eps * float(before[n].abs().max())
-            if _farthest(fields[n], change > least, at, len(noise), within) < reach:
+            reach, fades = heard(before[n], after[n], partial(_farthest, fields[n], at, len(noise), within))
+            if fades:
                 faint.add(n)
             found[n] = max(found[n], reach)
     if faint := {n for n in faint if math.isfinite(found[n])}:
@@ -120,11 +118,11 @@ def _heard(
         for at in ends:
             after = changed(at, math.nan)
             for n in faint:
-                found[n] = max(found[n], _farthest(fields[n], after[n].isnan(), at, len(noise), found[n]))
+                found[n] = max(found[n], _farthest(fields[n], at, len(noise), found[n], after[n].isnan()))
     return found
 
 
-def _farthest(field: FieldType, changed: Tensor, at: int, steps: int, within: float = 0.0) -> float:
+def _farthest(field: FieldType, at: int, steps: int, within: float, changed: Tensor) -> float:
     """Return how far from a step values have changed; inf where that is as far as there are steps.
 
     Args:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from functools import partial
 
 import torch
 from torch import Tensor
 
 from explorer.declare.types.fields import FieldType
+from explorer.network.tracing.fading import LOUD, heard
 from explorer.spaces.volume.fields import Voxels
-
-LOUD = 30.0  # times the size of x, for layers that pass on only what is large
 
 
 def reaches(
@@ -49,11 +49,11 @@ def reaches(
             there = given.to(x.device).view(shape)
             after = run(torch.where(there, (LOUD if k else 1.0) * other, one))
             for n, f in placed.items():
-                found[n] = max(found[n], _farthest(f, after[n] != before[n], axis, given))
+                found[n] = max(found[n], heard(before[n], after[n], partial(_farthest, f, axis, given))[0])
     return {n: r + max(0.0, fields[n].spacing - 2) for n, r in found.items()}
 
 
-def _farthest(field: FieldType, changed: Tensor, axis: int, given: Tensor) -> float:
+def _farthest(field: FieldType, axis: int, given: Tensor, changed: Tensor) -> float:
     """Return how far from the voxels that were `given` other values the changed places lie, along one axis."""
     line = field.domain.spread(changed).movedim(axis, -1).flatten(0, -2).any(0)
     voxels = given.nonzero()[:, 0]

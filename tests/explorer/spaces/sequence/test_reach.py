@@ -68,3 +68,21 @@ def test_steps_behind_circular_padding_are_counted_round_the_end() -> None:
     found = reaches(lambda x: {"round": wrapped(x), "far": wrapped(x, 1.0)}, x, STEP, fields)
     assert found["round"] == 2.0
     assert found["far"] > 30, "one step that hears the other end is no padding"
+
+
+def test_rounding_of_sums_that_cancel_is_not_heard_and_a_state_that_fades_is() -> None:
+    fields: dict[str, FieldType] = dict.fromkeys(("mean", "state"), STEP)
+
+    def run(x: Tensor) -> Mapping[str, Tensor]:
+        line = x.reshape(-1)
+        sums = F.pad(line.cumsum(0), (1, 0))
+        mean = (sums[1:] - F.pad(sums, (3, 0))[: len(line)]) / 4
+        state, states = torch.zeros((), dtype=x.dtype), []
+        for value in line:
+            state = 0.5 * state + value
+            states.append(state)
+        return {"mean": mean.reshape(x.shape), "state": torch.stack(states).reshape(x.shape)}
+
+    x = torch.randn(128, 1, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
+    found = reaches(run, STEP.domain.as_given(x), STEP, fields)
+    assert found["mean"] == 3.0 and math.isinf(found["state"])
