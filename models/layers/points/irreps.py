@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import cache
 
 import torch
 from torch import Tensor, nn
@@ -132,6 +133,14 @@ class Pairs:
         return found
 
 
+@cache
+def _couplings(one: int, two: int, outs: tuple[int, ...], dtype: torch.dtype, device: torch.device) -> Tensor:
+    """Return the table to all degrees `outs`, (2 l2 + 1, (2 l1 + 1) · components), times sqrt(2 l + 1) of each."""
+    with torch.inference_mode(False):  # it is kept, and others take derivatives
+        tables = [coupling(one, two, k) * math.sqrt(2 * k + 1) for k in outs]
+        return torch.cat(tables, 2).transpose(0, 1).flatten(1).to(device=device, dtype=dtype)
+
+
 class Path(nn.Module):
     """One path of a product: w_c sqrt(2 l + 1) C(Y_l2, h_l1)_l for each channel c, of all values and harmonics.
 
@@ -164,10 +173,9 @@ class Path(nn.Module):
         outs = self.outs if self.pairs.depth else (out,)
 
         def coupled() -> Tensor:
-            tables = [coupling(one, two, k).to(values) * math.sqrt(2 * k + 1) for k in outs]
             # the harmonic first: its matrix at an edge, (2 l1 + 1, components), then meets all channels
-            table = torch.cat(tables, 2).transpose(0, 1).flatten(1)
-            return given @ (harmonic @ table).unflatten(1, (2 * one + 1, -1))
+            table = _couplings(one, two, outs, values.dtype, values.device)
+            return torch.bmm(given, (harmonic @ table).view(len(given), 2 * one + 1, -1))
 
         found = self.pairs.of(values, harmonics, (first, second, outs[-1]), coupled)
         at = sum(2 * k + 1 for k in outs if k < out)
