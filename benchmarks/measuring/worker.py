@@ -55,9 +55,9 @@ def _frames(folder: Path, rounds: int) -> list[dict[str, Any]]:
         def answer(name: str, engine: Any, model: str = f"{path}:net") -> None:
             angles[name] = (angles[name] + 1.7) % 360  # noqa: B023 (called before the loop goes on)
             state = State(model=model, sample="digit-3", steps=(Step("rotate", (angles[name],)),))  # noqa: B023
-            used = time.process_time() + _worked(there.processes)
+            used = time.process_time() + _worked(there)
             engine.answer(state, lambda: False)
-            worked[name].append(time.process_time() + _worked(there.processes) - used)  # noqa: B023
+            worked[name].append(time.process_time() + _worked(there) - used)  # noqa: B023
 
         peers = {"here": lambda: answer("here", here), "there": lambda: answer("there", there)}
         times = interleaved(peers, rounds)
@@ -110,10 +110,13 @@ def _commands(folder: Path) -> list[dict[str, Any]]:
     }]  # fmt: skip
 
 
-def _worked(processes: tuple[int, ...]) -> float:
-    """Return the seconds of the processor that the first threads of processes have taken; 0 where that is not told."""
+def _worked(engine: Any) -> float:
+    """Return the seconds of the processor that the process of an engine has taken; 0 where that is not told."""
+    worker = engine._worker
+    # the one that runs the network, which a guard has started
+    pid = None if worker is None else worker._started.working
     try:
-        return sum(int(Path(f"/proc/{pid}/schedstat").read_text().split()[0]) for pid in processes) / 1e9
+        return sum(int(f.read_text().split()[0]) for f in Path(f"/proc/{pid}/task").glob("*/schedstat")) / 1e9
     except OSError:
         return 0.0
 

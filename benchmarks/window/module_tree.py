@@ -102,6 +102,8 @@ def _scrolled(what: str, view: Any, turns: int, rows: int = 3) -> dict[str, Any]
 
     bar, high = view.tree.verticalScrollBar(), view.tree.sizeHintForRow(0)
     took = []
+    bar.setValue(rows * high)
+    QApplication.processEvents()  # the first turn still does what opening the rows has left
     for k in range(turns):
         if k % 20 == 0:
             bar.setValue(bar.maximum() * k // turns)

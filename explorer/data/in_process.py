@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 
-from explorer.data.formats.checks import file_bytes, reason, refusal
+from explorer.data.formats.checks import file_bytes, note, reason, refusal
 from explorer.data.formats.foreign_formats import refuse_other
 from explorer.data.formats.texts import PLAIN, encoding_in, name_of
 from explorer.data.parts import one_part
@@ -130,6 +130,7 @@ def read_file(path: Path, part: str = "", asked: Mapping[str, str] = _NOTHING) -
     except Exception as error:  # a reader's defect is still a file that does not open, not a crash
         what = f"the reader {reader.name!r} failed ({type(error).__name__})"
         raise refusal(path, what, "report it with the file, or convert the file") from error
+    sample = replace(sample, notes=tuple(map(note, sample.notes)))
     if not part or reader.part is not None:
         return sample
     try:

@@ -68,10 +68,11 @@ def corrected(wanted: State, state: State, catalogue: Catalogue) -> list[str]:
     if info is None:
         return []
     lives = f"{info.name} lives on {_one(info.domain)}"
-    said = []
+    said, out = [], set()
     for step in wanted.steps:
         transform = transforms().get(step.name)
         if transform is not None and info.domain not in transform.domains:
+            out.add(step.name)
             where = " or ".join(map(_one, transform.domains))
             said.append(f"{step.name} acts on {where}, and {lives}: it is left out.")
     known = {s.name: s.domain for s in catalogue.samples}
@@ -83,7 +84,8 @@ def corrected(wanted: State, state: State, catalogue: Catalogue) -> list[str]:
         if name in domains and name != wanted.model and not same_space(domains[name], info.domain):
             said.append(f"{name} lives on {_one(domains[name])}, and {lives}: it is not shown beside.")
     orbit = transforms().get(wanted.orbit)
-    if wanted.orbit not in (state.orbit, State().orbit) and orbit is not None:
+    # a step that is left out takes the curve over it along
+    if wanted.orbit not in (state.orbit, State().orbit, *out) and orbit is not None:
         said.append(f"{wanted.orbit} has no curve here: that of {state.orbit} is shown.")
     return said
 

@@ -462,6 +462,18 @@ def test_what_is_seen_first_does_not_wait_for_charts() -> None:
     assert "pyqtgraph" not in modules_loaded_by(f"import {seen}"), "python -X importtime shows by which way"
 
 
+@pytest.mark.parametrize(("model", "layer"), [("d4-cnn", ""), ("gat", ""), ("lstm", ""), ("vae", "mean")])
+def test_a_first_frame_waits_for_nothing_that_it_does_not_need(model: str, layer: str) -> None:
+    """networkx for a graph of 34 nodes, scikit-learn for a file of digits: each took as long as the network itself."""
+    code = (
+        "import main; from explorer.app.answering.engine import LocalEngine; from explorer.state.state import State\n"
+        f"LocalEngine(main.cards()).answer(State(model={model!r}, layer={layer!r}), lambda: False)"
+    )
+    loaded = modules_loaded_by(code)
+    guilty = [name for name in ("sklearn", "networkx", "scipy.stats", "scipy.sparse") if name in loaded]
+    assert not guilty, f"the first frame of {model} imports {', '.join(guilty)}"
+
+
 def test_the_check_of_heavy_imports_sees_them() -> None:
     assert "sklearn" in modules_loaded_by("import sklearn")
 

@@ -85,6 +85,7 @@ class FrameView(StateView, Generic[Part]):
     KEPT: ClassVar[
         Mapping[str, str]
     ] = {}  # of the choices that a session keeps: their names, and those of the controls
+    only_told = True  # whether a sentence stands in place of the parts
     _learning = ""  # the network in training that is drawn
     _promised: tuple[Mapping[str, Any], str] | None = None  # looks, and the sample that they are of
 
@@ -95,6 +96,7 @@ class FrameView(StateView, Generic[Part]):
         if sentence and model and model == self._learning and self.frame is not None and self.awaits(self.frame):
             return
         self._learning = model if in_training(model) and not sentence else ""
+        self.only_told = bool(sentence)
         if sentence:
             self.show_empty(sentence)
         else:

@@ -189,7 +189,8 @@ class FigurePage(Dialog):
         said = [f"Text of {made.points:.1f} pt."] if self.style_chosen.width is not None else []
         if made.shortened:
             many = "1 text is" if made.shortened == 1 else f"{made.shortened} texts are"
-            said.append(f"{many} shortened: choose a wider column or smaller text.")
+            less = "" if self.whole.isChecked() else f" Or tick “{self.whole.text()}”."
+            said.append(f"{many} shortened: choose a wider column or smaller text.{less}")
         self.told.setText(" ".join(said))
 
 

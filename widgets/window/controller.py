@@ -298,8 +298,8 @@ class Controller(QObject):
 
     def _tell_corrected(self, wanted: State) -> None:
         """Say what of a state that somebody has given cannot be shown."""
-        for sentence in corrected(wanted, self.state, self.catalogue) if self.catalogue is not None else ():
-            self.warned.emit(sentence)
+        if self.catalogue is not None and (said := corrected(wanted, self.state, self.catalogue)):
+            self.warned.emit(" ".join(said))  # a second message would take the place of the first
 
     def _announce(self, old: State, new: State) -> None:
         if new == old:

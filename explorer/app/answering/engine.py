@@ -240,7 +240,8 @@ class LocalEngine:
     def answer(self, state: State, cancelled: Callable[[], bool]) -> Frame:
         """Return the frame of `state`; a file that no longer runs leaves its network as it was."""
         try:
-            return self._answered(state, cancelled)
+            with uncollected():
+                return self._answered(state, cancelled)
         except Cancelled:
             raise
         except (Exception, SystemExit) as error:
@@ -257,7 +258,7 @@ class LocalEngine:
         return Moved(state, moved_picture(shown[1].inputs, shown_as(shown[1]), state))
 
     def outline(self, state: State, _: Callable[[], bool]) -> Outline | None:
-        return outline(self.card, self.network, state)
+        return uncollected()(outline)(self.card, self.network, state)
 
     def nearest_exact(self, state: State) -> tuple[Step, ...] | None:
         """Return the steps nearest to those of a state that permute places; None where there are none."""

@@ -24,7 +24,7 @@ ANSWERS: Mapping[str, Any] = {
     "hold": str,
     "export_data": tuple[str, ...],
     "report": tuple[dict[str, Any], bytes],
-    **dict.fromkeys(("trust", "refine", "orbit", "proposals", "drop", "export_captures"), None),
+    **dict.fromkeys(("trust", "settled", "refine", "orbit", "proposals", "drop", "export_captures"), None),
 }
 
 

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from explorer.app.remote.block import Block
-from explorer.work.processes.wire import Reader, Refused, Writer
+from explorer.work.processes.wire import Reader, Refused, Writer, as_json
 
 
 class Sender:
@@ -29,7 +29,7 @@ class Sender:
         writer = Writer(self._sent if keep else dict(self._sent))
         text = writer.text(value)
         length = self._block.write(writer.parts, writer.size) if writer.size else 0
-        return json.dumps([writer.size, length, keep]).encode("ascii") + b"\n" + text
+        return as_json([writer.size, length, keep]).encode("ascii") + b"\n" + text
 
 
 class Receiver:

@@ -69,6 +69,9 @@ class Worker:
     @property
     def spoilt(self) -> bool:
         """Return whether other networks should not run there: one has changed it, or has left processes behind."""
+        if not self.changed and self._ready and self.alive:
+            with contextlib.suppress(Died, Relayed):  # then it is not alive, which is asked next
+                self.ask(("settled",), sorted(self.served), further=True)
         return bool(self.changed) or self._started.in_company
 
     def ask(

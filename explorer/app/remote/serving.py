@@ -70,17 +70,23 @@ class Server:
                 return
             self._note.write("")
             self._said = time.monotonic()
-            reply = self._answered(request)
+            self._reply(*self._fair(request, self._answered(request)))
+            # what others would meet is looked for after the answer, which nobody need wait for
             if not self._changed and (what := self._what_changed()):
                 self._changed = True
                 self._reply("changed", what)
-            self._reply(*self._fair(request, reply))
 
     def _what_changed(self) -> str:
         """Return what a network has changed that others would meet, "" where nothing is."""
         try:
             return self._untouched.changed()
         except BaseException:  # it cannot even be looked at
+            return "what Python consists of"
+
+    def _replaced(self) -> str:
+        try:
+            return self._untouched.replaced()
+        except BaseException:  # as above
             return "what Python consists of"
 
     def _answered(self, request: tuple[Any, ...]) -> tuple[object, ...]:
@@ -96,7 +102,7 @@ class Server:
 
     def _fair(self, request: tuple[Any, ...], reply: tuple[object, ...]) -> tuple[object, ...]:
         """Return an answer, or what is wrong with it: the network has replaced what it is measured with."""
-        if not self._changed or not (what := self._untouched.replaced()):
+        if not (what := self._replaced()):
             return reply
         from explorer.app.remote.tampering import Tampered
         from explorer.app.thread.failures import relayed
@@ -132,6 +138,8 @@ class Server:
                 trust = self._engine.trust
                 trust.everything, trust.contents = everything, set(contents)
                 trust.followed = {Path(path) for path in followed}
+                return None
+            case "settled":  # what was said after the answer before has been said
                 return None
             case "answer":
                 self._sender.forget()

@@ -103,6 +103,7 @@ class Untouched:
         measures = (builtins, *ours, torch, torch.linalg, torch.Tensor, numpy, numpy.linalg, math, json)
         self._measures = [(holder, _callables(holder)) for holder in measures]
         self._library, self._operations = torch.library, _operations(torch.library)
+        self._listed = frozenset(getattr(torch.library, "_impls", ()))
         self._core, self._modes = torch._C, _modes(torch._C)
         self._places = [list(held) for held in _places()]
         self._modules = {name: module for name, module in dict(sys.modules).items() if not _of_a_person(module)}
@@ -121,6 +122,9 @@ class Untouched:
         """Return which function is another one that errors are worked out with, "" where none is."""
         if what := _other(self._measures):
             return what
+        held = getattr(self._library, "_impls", None)
+        if held == self._listed:  # as sets of texts are compared: the operations are looked for among thousands
+            return ""
         new = sorted(_operations(self._library) - self._operations)
         return f"torch.ops.{new[0].partition('/')[2].partition('/')[0]}" if new else ""
 

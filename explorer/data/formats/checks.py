@@ -38,6 +38,7 @@ MOST = 300  # characters of a sentence
 _MOST_OF_NAME, _MOST_TO_DO, _MOST_OF_VALUE = 60, 110, 40
 # what is no character to read, and what Python writes in its place
 _HIDDEN = re.compile(r"(?:\ufffd|\\x[0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\U[0-9a-fA-F]{8})+")
+_QUOTED = re.compile(rf"(['\"])(.{{{_MOST_OF_VALUE + 1},}}?)\1(?=[\s,;.:)]|$)")
 _OF_LIBRARIES: tuple[tuple[tuple[type[BaseException], ...], str], ...] = (
     ((UnicodeError,), "it is not text in UTF-8"),
     ((zlib.error, lzma.LZMAError, gzip.BadGzipFile), "what is packed in it cannot be unpacked"),
@@ -117,10 +118,15 @@ _SAID: tuple[tuple[type[BaseException], str, str], ...] = (
     (TypeError, r"'tuple'|NoneType|slice indices|'bytes'", "a field of its header has not one number as its value"),
     (Exception, r"Cannot drop coordinates", "its matrix gives one of its axes no direction"),
     (Exception, r"vox offset", "its header says that its values begin within the header"),
-    (NotImplementedError, r"zip file version|compression", "its archive is packed in a way that is not known"),
+    (NotImplementedError, r"zip file version|compress|encryption", "its archive is packed in a way that is not known"),
     (Exception, r"cannot convert float (?:NaN|infinity)", "a number in its header is not finite"),
     (ValueError, r"is not a known", "a field of its header has a value that is not known"),
     (Exception, r"BigTIFF|TIFF header", "its header is none of this format"),
+    (Exception, r"rowsperstrip=(-?\d{1,20}) < 1", "its strips have {0} rows"),
+    (SyntaxError, r"compression method \d+ in (\w{4}) chunk", "its block {0} is packed in a way that is not known"),
+    (ValueError, r"truncated (\w{4}) chunk", "its block {0} is cut off"),
+    (ValueError, r"integer string conversion", "a number in it has more than 4,300 digits"),
+    (RuntimeError, r"[Ii]nvalid magic number", "it begins as none of torch's formats that are read"),
 )
 AGAIN = "save or copy it again"
 SMALLER = f"crop or shrink it to at most {MAX_SIDE} pixels a side"
@@ -148,7 +154,15 @@ def refusal(path: Path, what: str, do: str) -> ReadError:
     name = _clipped(plain(path.name) or plain(str(path)), _MOST_OF_NAME)
     do = _clipped(plain(do).strip(" .;:"), _MOST_TO_DO)
     room = MOST - len(f"cannot read {name}: ; {do}.")
-    return ReadError(f"cannot read {name}: {_clipped(plain(what).strip(' .;:'), room)}; {do}.")
+    said = plain(what).strip(" .;:")
+    if len(said) > room:  # what is quoted of the file gives way, not what is said of it
+        said = _QUOTED.sub(lambda found: f"{found[1]}{_clipped(found[2], _MOST_OF_VALUE)}{found[1]}", said)
+    return ReadError(f"cannot read {name}: {_clipped(said, room)}; {do}.")
+
+
+def note(text: str) -> str:
+    """Return what is told beside a sample, with words of the file in it, as one line that can be shown."""
+    return _clipped(plain(text), MOST)
 
 
 _OF_JSON = {"NoneType": "null", "bool": "true or false", "str": "a text", "list": "a list", "dict": "an object"}

@@ -18,6 +18,7 @@ from explorer.declare.inputs import Inputs
 from explorer.declare.symmetries import Symmetry
 from explorer.equivariance import measure
 from explorer.network.tracing.layers import LayerError, Trace
+from explorer.network.tracing.walking import named_tensors
 
 LEAST = (
     1e-12  # relative, in float64: means of large volumes round by 1e-13, and no fault that anybody makes is as small
@@ -42,8 +43,7 @@ def stored(model: nn.Module) -> dict[str, float]:
 
     Double weights that all fit into float32 were made there.
     """
-    held = (*model.named_parameters(), *model.named_buffers())
-    weights = {n: p.detach() for n, p in held if p.is_floating_point()}
+    weights = {n: p.detach() for n, p in named_tensors(model) if p.is_floating_point()}
     single = all(torch.equal(p, p.float().to(p.dtype)) for p in weights.values())
     return {
         n: torch.finfo(torch.float32 if single and p.dtype == torch.float64 else p.dtype).eps

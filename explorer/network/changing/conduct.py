@@ -10,6 +10,7 @@ from torch._subclasses.fake_tensor import FakeTensor
 
 from explorer.network.tracing.layers import LayerError
 from explorer.network.tracing.running import all_tensors_in, tensors_in
+from explorer.network.tracing.walking import named_tensors
 
 IN_PLACE = "the network changes its input in place; it was given a copy each time"
 CALLS = 3  # in which a network has to repeat itself before it is measured, and again after
@@ -66,8 +67,7 @@ def unmeasured(value: Tensor) -> str:
 
 def require_values(model: nn.Module) -> None:
     """Raise LayerError for a network with a parameter or buffer that holds no values; `.where` names the tensor."""
-    tensors = (*model.named_parameters(), *model.named_buffers())
-    if name := next((name for name, value in tensors if value.is_meta), ""):
+    if name := next((name for name, value in named_tensors(model) if value.is_meta), ""):
         raise LayerError(
             name,
             f"{name} is on the meta device and holds no values; model.to_empty(device='cpu') gives it some, and "

@@ -10,6 +10,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.parameter import UninitializedBuffer, is_lazy
 
+from explorer.network.tracing.walking import modules_of
+
 _ATOMS = frozenset({int, float, bool, str, bytes, complex, type(None), type})
 _OWN = frozenset(vars(nn.Module()))  # what torch itself keeps in a module
 _EMPTY = frozenset({dict, OrderedDict, set, list})  # a copy of an empty one is a new one
@@ -18,7 +20,7 @@ _EMPTY = frozenset({dict, OrderedDict, set, list})  # a copy of an empty one is 
 def duplicate(model: nn.Module) -> nn.Module:
     """Return a deep copy of a network, with the numbers of tensors that it has derived, as the old weight_norm does."""
     # what is no leaf of autograd cannot be copied otherwise
-    held = [v for m in model.modules() for v in (*vars(m).values(), *m._buffers.values()) if isinstance(v, Tensor)]
+    held = [v for m in modules_of(model) for v in (*vars(m).values(), *m._buffers.values()) if isinstance(v, Tensor)]
     lazy: Any = UninitializedBuffer  # torch's stubs have the arguments of another class
     memo: dict[int, Any] = {id(v): lazy(v.requires_grad, v.device, v.dtype) for v in held if is_lazy(v)}
     return copied_module(model, memo | {id(v): v.detach().clone() for v in held if not is_lazy(v) and not v.is_leaf})
@@ -38,7 +40,10 @@ def copied_module(module: nn.Module, memo: dict[int, Any]) -> nn.Module:
         return copy.deepcopy(module, memo)
     made: nn.Module = kind.__new__(kind)
     memo[id(module)] = made
-    state = {name: _value(name, value, memo) for name, value in module.__getstate__().items()}
+    state = {
+        name: value if type(value) in _ATOMS else _value(name, value, memo)
+        for name, value in module.__getstate__().items()
+    }
     made.__setstate__(state)
     return made
 
@@ -59,6 +64,15 @@ def _parameter(value: nn.Parameter, memo: dict[int, Any]) -> nn.Parameter:
     return made
 
 
+def _buffer(value: Tensor, memo: dict[int, Any]) -> Tensor:
+    """Copy as `Tensor.__deepcopy__` does, which keeps what shares its numbers with others so."""
+    if (known := memo.get(id(value))) is not None:
+        found: Tensor = known
+        return found
+    made: Tensor = value.__deepcopy__(memo)
+    return made
+
+
 def _value(name: str, value: Any, memo: dict[int, Any]) -> Any:
     kind = type(value)
     if kind in _ATOMS or (kind is tuple and all(type(v) in _ATOMS for v in value)):
@@ -70,6 +84,8 @@ def _value(name: str, value: Any, memo: dict[int, Any]) -> Any:
         return kind((n, None if m is None else copied_module(m, memo)) for n, m in value.items())
     if name == "_parameters" and kind in (dict, OrderedDict) and all(type(v) is nn.Parameter for v in value.values()):
         return kind((n, _parameter(v, memo)) for n, v in value.items())
+    if name == "_buffers" and kind in (dict, OrderedDict) and all(type(v) is Tensor for v in value.values()):
+        return kind((n, _buffer(v, memo)) for n, v in value.items())
     before = len(memo)
     try:
         return copy.deepcopy(value, memo)

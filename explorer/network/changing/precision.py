@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import torch
 from torch import Tensor, nn
 
 from explorer.network.changing.conduct import require_values
 from explorer.network.changing.copying import duplicate
 from explorer.network.opening.scripts import Script
+from explorer.network.tracing.walking import modules_of, named_modules, named_tensors
 
 _COMPLEX = {torch.float64: torch.complex128, torch.float32: torch.complex64, torch.float16: torch.complex32}
 
@@ -27,7 +31,7 @@ def copied(model: nn.Module) -> nn.Module:
         )
     require_values(model)
     found = duplicate(model)
-    for name, module in list(found.named_modules()):
+    for name, module in named_modules(found):
         if (inside := _eager(module)) is not module:
             found.set_submodule(name, inside)
     _watch_scripts(found)
@@ -36,7 +40,7 @@ def copied(model: nn.Module) -> nn.Module:
 
 def _watch_scripts(model: nn.Module) -> None:
     """Make one layer of each script within a network: torch takes no hooks on what lies in it."""
-    scripts = {n: m for n, m in model.named_modules(remove_duplicate=False) if isinstance(m, torch.jit.ScriptModule)}
+    scripts = {n: m for n, m in named_modules(model, each_name=True) if isinstance(m, torch.jit.ScriptModule)}
     layers: dict[int, Script] = {}
     for name, script in scripts.items():
         if not any(name.startswith(f"{other}.") for other in scripts):
@@ -59,5 +63,19 @@ def converted(model: nn.Module, dtype: torch.dtype) -> nn.Module:
             return value.to(_COMPLEX.get(dtype, torch.complex64))
         return value.to(dtype) if value.is_floating_point() else value
 
-    model._apply(change)
+    if not _all(model, lambda v: change(v) is v):
+        model._apply(change)
     return model
+
+
+def on_device(model: nn.Module, device: torch.device) -> Any:
+    """Return what `model.to(device)` gives, at once where nothing of it lies elsewhere."""
+    there = type(model).to is nn.Module.to and _all(model, lambda v: v.device == device)
+    return model if there else model.to(device)
+
+
+def _all(model: nn.Module, settled: Callable[[Tensor], bool]) -> bool:
+    """Say whether that is so of all tensors of a network, which has no others; walking is quicker than `_apply`."""
+    # a class that keeps tensors where torch does not look says so by an `_apply` of its own
+    general = all(type(m)._apply is nn.Module._apply for m in modules_of(model))
+    return general and all(settled(v) and v.grad is None for _, v in named_tensors(model))

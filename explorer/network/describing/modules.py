@@ -16,16 +16,18 @@ from explorer.declare.telling.summaries import ModuleInfo
 from explorer.network.input.inputs import called
 from explorer.network.tracing.layers import Layer
 from explorer.network.tracing.running import evaluating
+from explorer.network.tracing.walking import modules_of, named_modules
 
 
 def module_infos(
-    model: nn.Module, layers: Sequence[Layer] = (), values: Mapping[str, Tensor] | None = None
+    model: nn.Module, layers: Sequence[Layer] | None = (), values: Mapping[str, Tensor] | None = None
 ) -> tuple[ModuleInfo, ...]:
     """Return all modules but the network itself, in the order in which it holds them; a few steps for each.
 
     Args:
-        layers, values: of a run; without one nothing was called.
+        layers, values: of a run; without one nothing was called. None: how often they are called is not known yet.
     """
+    uncalled, layers = -1 if layers is None else 0, layers or ()
     calls: dict[str, int] = {}
     nbytes: dict[str, int] = {}
     for layer in layers:
@@ -34,22 +36,22 @@ def module_infos(
             value = (values or {}).get(layer.name)
             if value is not None:
                 nbytes[layer.module] = nbytes.get(layer.module, 0) + value.numel() * value.element_size()
-    named = [(n, m) for n, m in model.named_modules(remove_duplicate=False) if n]
+    named = [(n, m) for n, m in named_modules(model, each_name=True) if n]
     first: dict[nn.Module, str] = {}
     names: dict[nn.Module, int] = {}
     for name, module in named:
         first.setdefault(module, name)
         names[module] = names.get(module, 0) + 1
     known = {layer.module: layer.params for layer in layers}
-    own: dict[nn.Module, dict[Tensor, int]] = {
-        m: {p: _numbers(p) for p in m._parameters.values() if p is not None} for m in first
-    }
-    held: dict[nn.Module, dict[Tensor, int]] = {}
+    weights = {m: [p for p in m._parameters.values() if p is not None] for m in first}
+    # by identity: to a tensor a mapping asks for its hash by way of Python
+    own = {m: {id(p): _numbers(p) for p in held} for m, held in weights.items()}
+    held: dict[nn.Module, dict[int, int]] = {}
     params = {m: known[n] if n in known else sum(_held(m, own, held).values()) for m, n in first.items()}
     return tuple(
         ModuleInfo(
             name, type(module).__name__, params[module], sum(own[module].values()),
-            calls.get(first[module], 0), first[module] if first[module] != name else "", names[module],
+            calls.get(first[module], uncalled), first[module] if first[module] != name else "", names[module],
             nbytes.get(first[module], 0),
         )
         for name, module in named
@@ -57,9 +59,11 @@ def module_infos(
 
 
 def _held(
-    module: nn.Module, own: Mapping[nn.Module, dict[Tensor, int]], known: dict[nn.Module, dict[Tensor, int]]
-) -> dict[Tensor, int]:
-    """Return {parameter: its numbers} of all parameters in a module, each once."""
+    module: nn.Module, own: Mapping[nn.Module, dict[int, int]], known: dict[nn.Module, dict[int, int]]
+) -> dict[int, int]:
+    """Return {identity of a parameter: its numbers} of all parameters in a module, each once."""
+    if not module._modules:
+        return own[module]
     if module not in known:
         inside = [_held(child, own, known) for child in module._modules.values() if child is not None]
         known[module] = dict(own[module]) if inside else own[module]
@@ -69,7 +73,8 @@ def _held(
 
 
 def _numbers(parameter: Tensor) -> int:
-    return 0 if isinstance(parameter, nn.parameter.UninitializedParameter) else parameter.numel()
+    plain = type(parameter) is nn.Parameter  # what torch answers about another class is asked by way of Python
+    return 0 if not plain and isinstance(parameter, nn.parameter.UninitializedParameter) else parameter.numel()
 
 
 class _Counter(TorchDispatchMode):
@@ -119,8 +124,8 @@ def flops(model: nn.Module, inputs: Inputs) -> dict[str, int]:
     for what works value by value. Fused kernels that it does not know are switched off meanwhile.
     """
     # to the counter a fused recurrent layer is one operation of no known cost
-    recurrent = any(isinstance(m, nn.RNNBase) for m in model.modules())
-    found = {"": 0} | {name: 0 for name, _ in model.named_modules()}
+    recurrent = any(isinstance(m, nn.RNNBase) for m in modules_of(model))
+    found = {"": 0} | {name: 0 for name, _ in named_modules(model)}
     within: list[str] = []
 
     def leave(*_: object) -> None:
@@ -128,7 +133,7 @@ def flops(model: nn.Module, inputs: Inputs) -> dict[str, int]:
 
     handles = [
         handle
-        for name, module in model.named_modules()
+        for name, module in named_modules(model)
         for handle in (
             module.register_forward_pre_hook(lambda *_, name=name: within.append(name)),
             module.register_forward_hook(leave, always_call=True),

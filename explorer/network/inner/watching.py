@@ -17,6 +17,7 @@ from explorer.network.inner.attention import Watch
 from explorer.network.inner.tiled import Tiled
 from explorer.network.inner.value import GATE, Emit, Inner
 from explorer.network.tracing.layers import LayerError
+from explorer.network.tracing.walking import named_modules
 
 MOST_STEPS = 4096  # of a recurrent layer whose gates are worked out, step by step
 
@@ -109,11 +110,11 @@ class Standing:
 
     def __init__(self, model: nn.Module, inside: Inside, doors: Collection[str], call: Callable[[], int]) -> None:
         self.inside, self._doors, self._call = inside, frozenset(doors), call
-        self._stack, self._names = Stack(), Names(dict(model.named_modules()))
+        self._stack, self._names = Stack(), Names(dict(named_modules(model)))
         self._at: str | None = None  # which module was called from outside
         self._run = ExitStack()
         self.handles: list[RemovableHandle] = []
-        for name, module in model.named_modules():
+        for name, module in named_modules(model):
             before, after = partial(self._enter, name), partial(self._leave, name)
             self.handles.append(module.register_forward_pre_hook(before, prepend=True, with_kwargs=True))
             self.handles.append(module.register_forward_hook(after, always_call=name in self._doors))
@@ -148,7 +149,7 @@ def _inside(model: nn.Module) -> Inside:
 @contextmanager
 def watching(model: nn.Module, found: Callable[[str, Inner], None]) -> Iterator[Callable[[], None]]:
     """Call `found` with the name and each value that arises in the block; yield what is called when the run is over."""
-    stack, modules = Stack(), dict(model.named_modules())
+    stack, modules = Stack(), dict(named_modules(model))
     names, inside = Names(modules), _inside(model)
     cells: dict[str, list[tuple[Tensor, dict[str, Tensor]]]] = {}
 

@@ -12,10 +12,12 @@ from typing import Any
 from torch import nn
 from torch.nn.parameter import is_lazy
 
+from explorer.network.tracing.walking import named_modules, named_tensors
+
 
 def shapes_of(network: nn.Module) -> tuple[tuple[int, ...], ...]:
     """Return the shapes of all that a network keeps, each once; what its first run is to make has none yet."""
-    kept = (t for t in (*network.parameters(), *network.buffers()) if not is_lazy(t))
+    kept = (t for _, t in named_tensors(network) if not is_lazy(t))
     return tuple(dict.fromkeys(tuple(t.shape) for t in kept))
 
 
@@ -100,7 +102,7 @@ class Recognised:
 
     def first_width(self) -> int | None:
         """Return how many channels the first layer takes, where it says so."""
-        for name, m in self.network().named_modules():
+        for name, m in named_modules(self.network()):
             if isinstance(width := getattr(m, "in_channels", getattr(m, "in_features", None)), int) and width > 0:
                 self.why["channels"] = f"its first layer with a width, {name or type(m).__name__}, takes {width}"
                 return width

@@ -11,12 +11,16 @@ from typing import Any
 from torch import Tensor, nn
 from torch.utils._pytree import SUPPORTED_NODES, register_pytree_node
 
+from explorer.network.tracing.walking import attribute, named_modules
+
 _WHOLE = ("evaluate_output_shape",)  # what modules have that are called with such tensors, and return them
 
 
 def is_type(value: object) -> bool:
     """Return whether a value says of what representations a tensor's channels are."""
-    return all(hasattr(value, name) for name in ("gspace", "representation", "representations", "size"))
+    return value is not None and all(
+        hasattr(value, name) for name in ("gspace", "representation", "representations", "size")
+    )
 
 
 def tensor_of(value: object) -> Tensor | None:
@@ -48,7 +52,7 @@ def _together(leaves: Iterable[Any], declared: Any) -> Any:
 
 def declares(module: nn.Module) -> bool:
     """Return whether a module declares what its answer is a field of."""
-    return is_type(getattr(module, "out_type", None)) or bool(irreps_text(module))
+    return is_type(attribute(module, "out_type")) or bool(irreps_text(module))
 
 
 def wrapped(model: nn.Module, given: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -67,7 +71,7 @@ def irreps_text(module: nn.Module, of: str = "out") -> str:
     Args:
         of: the attribute that says them: of an argument "in", or "in1", "in2" where there are two.
     """
-    declared = getattr(module, f"irreps_{of}", None)
+    declared = attribute(module, f"irreps_{of}")
     return str(declared).replace(" ", "") if declared is not None else ""
 
 
@@ -78,7 +82,7 @@ def untested(model: nn.Module, known: Collection[str]) -> list[str]:
         known: layers whose fields are declared as they are measured.
     """
     found = {}
-    for name, module in model.named_modules():
+    for name, module in named_modules(model):
         text = irreps_text(module)
         if name not in known and any(part.rpartition("x")[2] not in ("0e", "") for part in text.split("+")):
             found[name or type(module).__name__] = text

@@ -44,6 +44,7 @@ from explorer.network.opening.files.importing import FromText, import_as_text
 from explorer.network.opening.files.python_text import code_files, read_python
 from explorer.network.opening.files.trust import Trust
 from explorer.network.opening.global_state import reseed, same_numbers, settled
+from explorer.network.opening.handing import handing_on
 from explorer.network.opening.helpers import make_room
 from explorer.network.opening.refusals import ModelError, Unknown, Untrusted
 from explorer.network.opening.stored_weights import WEIGHTS, load_weights
@@ -51,6 +52,7 @@ from explorer.network.opening.typed_arguments import maker
 from explorer.network.opening.way import ways
 from explorer.network.space import space_of_kind, spaces
 from explorer.network.tracing.layers import named_error
+from explorer.network.tracing.walking import named_modules
 from explorer.work.files.places import at_home
 
 _LONGEST_NAME = 200  # characters of the name of a layer
@@ -157,10 +159,12 @@ def file_card(path: Path, attribute: str, trust: bool | Trust, arguments: str | 
         raise Unknown(str(path), f"{path}: {error}") from None
     summary = (inspect.getdoc(made) or "Your own model.").split("\n\n")[0]
     made_by = made if inspect.isclass(made) or inspect.isfunction(made) else type(made)
-    return own_card(
-        own, f"{path}:{called}", f"{called} ({path.name})", summary, build, labels=getattr(module, "LABELS", ()),
-        said=told, why="you say so" if said else f"{beside(path).name} says so", source=(made_by,),
-    )  # fmt: skip
+    with handing_on(own, build) as (own, build):
+        return own_card(
+            own, f"{path}:{called}", f"{called} ({path.name})", summary, build,
+            labels=getattr(module, "LABELS", ()), said=told,
+            why="you say so" if said else f"{beside(path).name} says so", source=(made_by,),
+        )  # fmt: skip
 
 
 def found_in(path: Path, attribute: str, trust: bool | Trust) -> tuple[ModuleType, Any]:
@@ -363,7 +367,7 @@ def _itself(model: nn.Module, above: tuple[nn.Module, ...] = ()) -> str:
 
 def _nameless(model: nn.Module) -> str:
     """Return the name of a layer that cannot be told in a line, as far as it can be; "" where there is none."""
-    for name, _ in model.named_modules():
+    for name, _ in named_modules(model):
         own = name.rpartition(".")[2]
         if not own.isprintable() or len(own) > _LONGEST_NAME:
             return "".join(c if c.isprintable() else "?" for c in own[:40]) + "…" * (len(own) > 40)

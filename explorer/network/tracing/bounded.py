@@ -15,13 +15,15 @@ import torch
 from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from explorer.network.tracing.walking import parameters_of
+
 Check = Callable[..., None]
 
 
 @contextmanager
 def bounded(model: nn.Module) -> Iterator[None]:
     """Run a network that is on a GPU so that a wrong index raises IndexError, as it does on the processor."""
-    if not any(p.is_cuda for p in model.parameters()):
+    if not any(p.is_cuda for p in parameters_of(model)):
         yield
         return
     with Bounded():  # type: ignore[no-untyped-call]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from functools import lru_cache
@@ -24,6 +24,7 @@ from explorer.network.input.inputs import called
 from explorer.network.input.typed_tensors import enrol
 from explorer.network.tracing.layers import FORWARD, OUTPUT, LayerError, Trace, layer_error, named_error
 from explorer.network.tracing.running import attended, no_tensor, tensors_in
+from explorer.network.tracing.walking import named_modules
 from explorer.work.crumbs import within
 from explorer.work.progress import Cancelled
 
@@ -62,7 +63,7 @@ def capture(
         LayerError: a module raised, or a watched layer was not called; `.where` names it.
     """
     wanted = tuple(dict.fromkeys(layers))
-    modules = dict(model.named_modules())
+    modules = dict(named_modules(model))
     by_module, left = _by_module(wanted, frozenset(n for n in modules if "[" in n or "#" in n)), set(wanted)
     outputs: dict[str, Any] = {}
     fed: dict[str, tuple[Tensor, ...]] = {}
@@ -178,7 +179,7 @@ class _Calls:
 class _Hook:
     """One hook after all others of many modules; one each, by torch's own method, takes four times as long."""
 
-    def __init__(self, hook: Callable[..., Any], of: list[OrderedDict[int, Callable[..., Any]]]) -> None:
+    def __init__(self, hook: Callable[..., Any], of: Sequence[dict[int, Callable[..., Any]]]) -> None:
         self.of, self.key = of, RemovableHandle(OrderedDict()).id  # which no other hook has
         for hooks in of:
             hooks[self.key] = hook

@@ -11,6 +11,7 @@ from torch.utils._pytree import tree_leaves
 from explorer.declare.types.fields import FieldType
 from explorer.network.input import typed_tensors
 from explorer.network.space import Known
+from explorer.network.tracing.walking import attribute
 
 CORRECTED = "corrected by hand"
 DECLARED = "declared by the module"
@@ -44,7 +45,7 @@ def _sizes(shape: tuple[int, ...]) -> str:
 
 def declares(module: nn.Module) -> bool:
     """Say whether a module declares what it changes: by `out_rep`, a whole `out_field`, or a type of its package."""
-    said = getattr(module, "out_rep", None) is not None or isinstance(getattr(module, "out_field", None), FieldType)
+    said = attribute(module, "out_rep") is not None or isinstance(attribute(module, "out_field"), FieldType)
     return said or typed_tensors.declares(module)
 
 

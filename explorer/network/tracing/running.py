@@ -16,6 +16,7 @@ from torch.utils.hooks import RemovableHandle
 from explorer.network.input.typed_tensors import tensor_of
 from explorer.network.opening.global_state import same_numbers, settled
 from explorer.network.tracing.bounded import bounded
+from explorer.network.tracing.walking import modules_of, named_modules
 from explorer.work.crumbs import ROOT, Writer, writer
 from explorer.work.progress import Cancelled
 
@@ -85,7 +86,7 @@ def tensors_of(args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Tensor]:
 @contextmanager
 def evaluating(model: nn.Module) -> Iterator[None]:
     """Put the network in eval mode, TF32 off, and restore both, and the random state, afterwards."""
-    modes = {m: m.training for m in model.modules()}
+    modes = {m: m.training for m in modules_of(model)}
     tf32 = torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32
     rng = torch.get_rng_state()
     cuda_rng = torch.cuda.get_rng_state_all() if torch.cuda.is_available() else []
@@ -129,7 +130,7 @@ def attended(model: nn.Module, cancelled: Callable[[], bool] | None) -> list[Rem
     write = writer()
     handles = []
 
-    for name, module in model.named_modules() if write is not None or cancelled is not None else ():
+    for name, module in named_modules(model) if write is not None or cancelled is not None else ():
         handles.append(module.register_forward_pre_hook(Entering(write, name or ROOT, cancelled)))
         if write is not None:
             outer = "" if not name else name.rpartition(".")[0] or ROOT

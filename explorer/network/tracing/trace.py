@@ -36,6 +36,7 @@ from explorer.network.tracing.reasons import declares
 from explorer.network.tracing.running import measured, no_tensor, tensors_in, tensors_of
 from explorer.network.tracing.studying import studied
 from explorer.network.tracing.trials import Sizes, counted, kept, sizes
+from explorer.network.tracing.walking import named_modules
 from explorer.work.progress import Cancelled
 
 
@@ -78,7 +79,7 @@ def traced_run(
         ValueError: an override is no field type, or does not fit the layer's shape.
     """
     # what only makes weights has no place on the way of the signal
-    names = {m: n for n, m in model.named_modules() if "parametrizations" not in n.split(".")}
+    names = {m: n for n, m in named_modules(model) if "parametrizations" not in n.split(".")}
     fields = {name: parse_field(text) for name, text in (overrides or {}).items()}
     inputs = inputs_of(x, x_field).map(lambda v, _: v.detach().clone())  # the first layer may work in place
     recorder = _Recorder(names, inputs, fields, declared, parts, inference or inference_of(inputs))

@@ -23,6 +23,7 @@ from explorer.network.opening.global_state import reseed
 from explorer.network.space import Inference
 from explorer.network.tracing.bounded import bounded
 from explorer.network.tracing.running import evaluating, first_tensor, measured, tensors_in, tensors_of
+from explorer.network.tracing.walking import modules_of, parameters_of
 
 _DRAWS = 3
 _HOOKS = ("_forward_hooks", "_forward_pre_hooks")
@@ -31,11 +32,10 @@ _HOOKS = ("_forward_hooks", "_forward_pre_hooks")
 @contextmanager
 def untouched(module: nn.Module) -> Iterator[None]:
     """Run a module in eval mode, without gradients and hooks; it and the random state are as before afterwards."""
-    scripts = [(m, m.training) for m in module.modules() if isinstance(m, torch.jit.ScriptModule)]
+    modules = modules_of(module)
+    scripts = [(m, m.training) for m in modules if isinstance(m, torch.jit.ScriptModule)]
     # what a script is made of lies outside of Python
-    saved = [
-        (m, dict(vars(m)), dict(m._buffers)) for m in module.modules() if not isinstance(m, torch.jit.ScriptModule)
-    ]
+    saved = [(m, dict(vars(m)), dict(m._buffers)) for m in modules if not isinstance(m, torch.jit.ScriptModule)]
     tensors = [t for _, own, buffers in saved for t in (*own.values(), *buffers.values()) if isinstance(t, Tensor)]
     tensors += [t for m, _ in scripts for t in m.buffers()]
     copies = [(t, t.clone(), t._version) for t in tensors if not is_lazy(t) and not t.is_inference()]
@@ -71,7 +71,7 @@ def answer_of(
     network: nn.Module, given: Sequence[Tensor], call: Callable[[nn.Module, tuple[Tensor, ...]], Any] | None = None
 ) -> Tensor | None:
     """Return the first tensor that a network gives for tensors, in its own type; None where it does not run."""
-    weight = next((p for p in network.parameters() if p.is_floating_point()), torch.zeros((), device="cpu"))
+    weight = next((p for p in parameters_of(network) if p.is_floating_point()), torch.zeros((), device="cpu"))
     given = [v.to(weight) if v.is_floating_point() else v.to(weight.device) for v in given]
     # torch.fx prints where its code has failed, beside what it raises
     with untouched(network), redirect_stderr(io.StringIO()):
@@ -240,8 +240,8 @@ def sizes(model: nn.Module, names: Mapping[nn.Module, str], inputs: Inputs, infe
 def counted(module: nn.Module) -> int | None:
     """Return how many parameters a module has in all; None where it has none.
 
-    Of a module without others inside they are counted at once: torch looks for modules and doubles first.
+    Of a module without others inside they are counted at once.
     """
-    own = module.parameters() if module._modules else (p for p in module._parameters.values() if p is not None)
+    own = parameters_of(module) if module._modules else [p for p in module._parameters.values() if p is not None]
     held = {id(p): p.numel() for p in own}
     return sum(held.values()) if held else None

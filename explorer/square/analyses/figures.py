@@ -55,7 +55,7 @@ def outline(card: Callable[[str], Card], network: Callable[[State, str], nn.Modu
         return None
     if sum(1 for _ in islice(model.modules(), MANY + 1)) <= MANY:
         return None
-    return Outline(state, title, tuple(replace(m, calls=-1) for m in module_infos(model)))
+    return Outline(state, title, module_infos(model, None))
 
 
 @kept()

@@ -24,7 +24,7 @@ from explorer.equivariance.trial.floors import in_precision
 from explorer.equivariance.trial.vanishing import vanishing
 from explorer.equivariance.verdict.sentences import draws
 from explorer.network.changing.conduct import IN_PLACE, require_values, unmeasured
-from explorer.network.changing.precision import converted, copied
+from explorer.network.changing.precision import converted, copied, on_device
 from explorer.network.describing.statistics import exact, first_strange
 from explorer.network.input.inputs import called
 from explorer.network.opening.global_state import reseed
@@ -33,6 +33,7 @@ from explorer.network.tracing.capture import capture
 from explorer.network.tracing.layers import Layer, LayerError, Trace, innermost
 from explorer.network.tracing.running import attended, evaluating
 from explorer.network.tracing.trace import traced_run
+from explorer.network.tracing.walking import named_tensors, parameters_of
 from explorer.square.preparing.trouble import NO_TROUBLE, Trouble, cut_behind, first_changed, first_not_finite, varying
 from explorer.work.budget import held_bytes
 from explorer.work.progress import Cancelled, step
@@ -115,7 +116,7 @@ class Prepared:
     @property
     def nbytes(self) -> int:
         """Return what it takes on the device: captured values, the network's own, and what is kept with the epoch."""
-        own = [*self.model.parameters(), *self.model.buffers()]
+        own = [tensor for _, tensor in named_tensors(self.model)]
         return held_bytes((self.values, self.chance, self.fed, own, self.kept))
 
     def unrecorded(self) -> AbstractContextManager[Any]:
@@ -218,9 +219,9 @@ def prepare(
     x = space.inputs(sample, card.input, device, dtype)
     inference = space.inference(x)
     require_values(model)
-    lazy = any(isinstance(q, nn.parameter.UninitializedParameter) for q in model.parameters())
+    lazy = any(isinstance(q, nn.parameter.UninitializedParameter) for q in parameters_of(model))
     stored = {} if lazy else rounding.stored(model)
-    moved = model.to(device)  # whatever a class of somebody's own returns
+    moved = on_device(model, device)  # whatever a class of somebody's own returns
     model = converted(moved if isinstance(moved, nn.Module) else model, dtype)
     model.eval()
     with interruptible(model, cancelled), torch.no_grad(), evaluating(model):

@@ -30,6 +30,7 @@ from torch import Tensor
 from models.layers.derivatives import differentiated
 
 KINDS = ("adjacency", "mean", "gcn", "laplacian", "normalised laplacian")
+FEW = 2**14  # edges that torch sorts in 1 ms; scipy is imported for more, which takes 0.2 s
 CACHE_LINE = 64  # bytes: as many columns at a time are gathered at once, and their table stays in the cache
 T = TypeVar("T")
 
@@ -247,7 +248,7 @@ def _checked(edge_index: Tensor, nodes: int) -> Pattern:
 
 def _sorted(source: Tensor, target: Tensor, nodes: int) -> Pattern:
     loops = source == target
-    if target.device.type == "cpu":
+    if target.device.type == "cpu" and len(target) > FEW:
         from scipy import sparse
 
         # a counting sort: several times as fast as a general one

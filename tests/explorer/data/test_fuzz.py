@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from explorer.data.formats.checks import refusal
 from explorer.data.opening import read_file, reader_of
 from explorer.data.readers import readers
 from tests.explorer.parts.hostile.accepted import accepted_files
+from tests.explorer.parts.hostile.long import WORDS, lengthened
 from tests.explorer.parts.hostile.records import dealt
 from tests.explorer.parts.hostile.structures import structured
 from tests.explorer.parts.hostile.trying import fault_of, mutants, tried
@@ -56,6 +58,23 @@ def test_two_thousand_files_whose_records_are_dealt_anew() -> None:
     assert not outcome.faults, str(outcome)
     assert outcome.counts["read"] > 300 and outcome.counts["refused"] > 1000, "the changes are neither none nor all"
     assert not outcome.fallback, "each sentence says what is wrong"
+
+
+@pytest.mark.parametrize("count", [120, pytest.param(2000, marks=[pytest.mark.slow, pytest.mark.timeout(600)])])
+def test_long_and_odd_words_become_no_long_or_odd_sentence_or_note(count: int) -> None:
+    outcome = tried(lengthened(count, 0))
+    assert not outcome.faults, str(outcome)
+    assert outcome.counts["read"] > count / 8 and outcome.counts["refused"] > count / 3, "neither none nor all"
+    assert not outcome.fallback, "each sentence says what is wrong"
+
+
+@pytest.mark.parametrize("word", WORDS)
+def test_what_a_refusal_quotes_gives_way_to_what_it_says(word: str) -> None:
+    said = str(refusal(Path("a.cif"), f"_cell_length_a of the cell is {word!r}, and no number", "correct it"))
+    assert said.isprintable() and len(said) <= 300
+    assert said.endswith("and no number; correct it."), said
+    assert str(refusal(Path(f"{word}.cif"), word, word)).isprintable()
+    assert len(str(refusal(Path(f"{word}.cif"), word, word))) <= 300
 
 
 def test_a_seed_deals_the_same_records() -> None:

@@ -159,6 +159,8 @@ def test_the_split_is_what_it_was_when_the_weights_were_trained() -> None:
     from sklearn.datasets import load_digits
 
     labels = load_digits().target
+    # the file is read without its package; where it lies elsewhere the package is asked
+    assert_array_equal(digits.table(), np.column_stack([load_digits().data, labels]))
     first, second = digits.split_indices(labels)
     assert_array_equal(np.sort(np.concatenate([first, second])), np.arange(1797))
     assert second[:8].tolist() == [9, 10, 14, 17, 18, 21, 23, 25] and int(second.sum()) == 446391

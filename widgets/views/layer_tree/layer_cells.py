@@ -11,7 +11,6 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF, QKeyEvent, QPainter
 from PySide6.QtWidgets import (
     QComboBox,
     QLineEdit,
-    QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
     QWidget,
@@ -47,11 +46,7 @@ class ErrorDelegate(QStyledItemDelegate):
     low = 1e-9
 
     def paint(self, p: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        blank = QStyleOptionViewItem(option)
-        self.initStyleOption(blank, index)
-        blank.text = ""
-        widget = option.widget
-        widget.style().drawControl(QStyle.ControlElement.CE_ItemViewItem, blank, p, widget)
+        super().paint(p, option, index)  # its ground alone, as `displayText` has it
         measure: Measure | None = index.data(MEASURE)
         if measure is None:
             return
@@ -60,9 +55,11 @@ class ErrorDelegate(QStyledItemDelegate):
         if inherited(measure):
             colour = t.text  # neither good nor its fault
         p.save()
-        font = QFont(option.font)
-        font.setBold(bool(index.data(GUILTY)))
-        font.setItalic(measure.cumulative is None)
+        font, guilty = option.font, bool(index.data(GUILTY))
+        if guilty or measure.cumulative is None:
+            font = QFont(font)
+            font.setBold(guilty)
+            font.setItalic(measure.cumulative is None)
         p.setFont(font)
         p.setPen(QColor(t.muted if measure.cumulative is None else colour))
         p.drawText(rect, RIGHT, figure(measure.cumulative))
@@ -81,6 +78,10 @@ class ErrorDelegate(QStyledItemDelegate):
             p.fillRect(QRectF(bar.left(), bar.top(), bar.width() * scale.fraction(measure.cumulative), bar.height()),
                        QColor(colour))  # fmt: skip
         p.restore()
+
+    def displayText(self, value: Any, locale: Any) -> str:
+        """Return nothing: what is written is painted above, in colours of its own."""
+        return ""
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         hint = super().sizeHint(option, index)

@@ -21,7 +21,7 @@ LAYER = Qt.ItemDataRole.UserRole + 3  # name of the layer, "" on a mere group of
 ROOT = Qt.ItemDataRole.UserRole + 4  # index of the square
 PATH = Qt.ItemDataRole.UserRole
 Index = QModelIndex | QPersistentModelIndex
-RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+RIGHT = (Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter).value  # a number crosses to Qt at once
 
 
 # made once: Qt asks for each cell that it paints, and to join enumerations takes Python longer than all the rest
@@ -149,7 +149,7 @@ class LayerModel(QAbstractItemModel):
 
     def node(self, index: Index) -> Node:
         """Return the row of an index; of an invalid one that of all rows."""
-        return index.internalPointer() if index.isValid() else self.top
+        return index.internalPointer() or self.top
 
     def index_of(self, path: str, root: int = 0, column: int = NAME) -> QModelIndex:
         """Return the index of a layer or module; an invalid one where it has no row."""
@@ -194,16 +194,16 @@ class LayerModel(QAbstractItemModel):
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         # Qt asks for eight roles of each cell that it paints: most have no answer, which is told at once
         answer = self._answers.get(role)
-        if answer is None or not index.isValid() or not self.squares:
+        if answer is None or not self.squares or (node := index.internalPointer()) is None:
             return None
-        return answer(index.internalPointer(), index.column())
+        return answer(node, index.column())
 
     def _text(self, node: Node, column: int) -> str | None:
         if column == NAME:
             return node.title
         return COLUMNS[column].text(Row(self.squares[node.k], node.layer, node.module)) if node.path else None
 
-    def _alignment(self, node: Node, column: int) -> Qt.AlignmentFlag | None:
+    def _alignment(self, node: Node, column: int) -> int | None:
         return RIGHT if COLUMNS[column].right else None
 
     def _picture(self, node: Node, column: int) -> QIcon | None:

@@ -37,6 +37,20 @@ Rows = tuple[tuple[str, tuple[LayerInfo, ...], tuple[ModuleInfo, ...]], ...]
 UNFOLDED = 400  # layers up to which the whole tree is open at first
 
 
+class Tree(QTreeView):
+    """A tree that moves what is painted already when it is scrolled, and paints the rows that come into sight alone."""
+
+    def scrollContentsBy(self, dx: int, dy: int) -> None:
+        # Qt holds the distance in pixels against the number of rows in sight, and paints all of them where it is larger
+        if 2 * abs(dy) < self.viewport().height():
+            most = max(1, self.viewport().height() // max(1, self.sizeHintForRow(0)))
+            while abs(dy) > most:
+                step = most if dy > 0 else -most
+                super().scrollContentsBy(0, step)
+                dy -= step
+        super().scrollContentsBy(dx, dy)
+
+
 class LayersView(FrameView[Square]):
     """Tree of layers, one root a model when two are compared; updated in place, what is folded stays folded."""
 
@@ -56,7 +70,7 @@ class LayersView(FrameView[Square]):
         self._correcting = False  # whether a field is being written
         self.model = LayerModel(self)
         self.bar = FilterBar(self)
-        self.tree = QTreeView(self)
+        self.tree = Tree(self)
         self.tree.setModel(self.model)
         self.tree.setUniformRowHeights(True)
         self.tree.setAllColumnsShowFocus(True)

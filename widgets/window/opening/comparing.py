@@ -40,6 +40,8 @@ class Comparing(QObject):
 
         def work(engine: Any) -> str:
             opened = engine.open(path, state)
+            if "model" not in opened:  # what is no weights is data, whatever its name
+                raise ValueError(f"{Path(path).name} holds data and no weights: choose a file of weights")
             return str(opened["model"])
 
         def done(name: str) -> None:

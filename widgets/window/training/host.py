@@ -26,7 +26,9 @@ class Trainer(QObject):
         self._shell = shell
         self.page: TrainPage | None = None
         shell.controller.frame_ready.connect(self.follow)
+        shell.controller.state_changed.connect(self._went)
         self._before: dict[str, str] = {}  # {name of a network that learns: the model that was shown before it}
+        self._drawn = ""  # the network that learns and is shown
 
     def card(self) -> ModelInfo | None:
         """Return the card in use if it can be trained, also one that is shown with other weights."""
@@ -70,6 +72,16 @@ class Trainer(QObject):
         elif name not in self._before:
             self._before[name] = controller.state.model
             self._show(card, name)
+
+    def _went(self, *_: object) -> None:
+        """Untick what shows a network that learns where a person has gone away from it, by undo or another choice."""
+        name, left = self._shell.controller.state.model, self._drawn
+        self._drawn = name if in_training(name) else ""
+        if self.page is None or name == left or not self.page.learns(split_name(self._drawn or left)[1]):
+            return
+        self.page.follow.setChecked(bool(self._drawn))
+        if not self._drawn:
+            self._before.pop(left, None)  # so that it is shown when that is wished again
 
     def follow(self, frame: Frame | None) -> None:
         """Say that a network that learns has been drawn, whole where it is looked at: it may show the next one."""

@@ -360,6 +360,10 @@ class TrainPage(Dialog):
             if run.folder.name == str(Path(path).parent):
                 run.process.ask("shown")
 
+    def learns(self, path: str) -> bool:
+        """Say whether the network of that file is in training here."""
+        return any(run.process.running and run.folder.name == str(Path(path).parent) for run in self.runs)
+
     def _followed(self, on: bool) -> None:
         for run in self.runs:
             run.process.ask("watch", value=on)

@@ -59,7 +59,8 @@ def cause(code: int, guard_killed: bool = False, out_of_memory: bool = True) -> 
 
 
 SILENT = "closed what it was asked through, and was ended"
-GARBLED = "wrote into what it was asked through, and was ended"
+# both look alike from here: bytes that are no answer
+GARBLED = "gave no answer that can be read (it wrote into its line, or replaced what writes there), and was ended"
 HALTED = "stopped its own process by a signal, and was ended"
 HEADLESS = "ended the main thread of its own process, and was ended"
 

@@ -12,6 +12,7 @@ from explorer.network.input.arguments import needed_arguments, only_by_name
 from explorer.network.input.recognise import shapes_of
 from explorer.network.input.ways import BY_NAME, IN_ORDER, Way, meant
 from explorer.network.tracing.trials import answer_of
+from explorer.network.tracing.walking import attribute, modules_of
 from explorer.spaces.graph.network.form import AXES, OF_A_GRAPH, SIGNALS, GraphInput
 
 NODES = 7
@@ -26,7 +27,7 @@ BESIDE = ("mask", "other")  # what a network on a set may be given beside its el
 
 def widths(network: nn.Module) -> list[int]:
     """Return widths to try: those that layers take, in their order, then small numbers."""
-    told = (getattr(m, name, None) for m in network.modules() for name in ("in_channels", "in_features"))
+    told = (attribute(m, name) for m in modules_of(network) for name in ("in_channels", "in_features"))
     return list(dict.fromkeys([*(w for w in told if isinstance(w, int) and w > 0), *range(1, WIDEST + 1)]))
 
 

@@ -16,6 +16,7 @@ from explorer.declare.inputs import Inputs
 from explorer.declare.types.fields import INVARIANT, FieldType, Point, Regular, Scalar
 from explorer.network.space import Inference, Known, Trial
 from explorer.network.tracing.layers import Layer, LayerError
+from explorer.network.tracing.walking import attribute
 from explorer.spaces.grid.fibres import declared_rep, rep_of
 from explorer.spaces.grid.fields import Grid, Pixels, TokenPairs, Tokens
 from explorer.spaces.grid.network.orientations import orientations
@@ -257,9 +258,9 @@ def infer(
     module: nn.Module, in_field: FieldType | None, shape_in: tuple[int, ...], shape: tuple[int, ...]
 ) -> FieldType | None:
     """Return the field type of a module's output; `guessed` unless the module declares it."""
-    if isinstance(declared := getattr(module, "out_field", None), FieldType):
+    if isinstance(declared := attribute(module, "out_field"), FieldType):
         return declared
-    rep = getattr(module, "out_rep", None) or declared_rep(module, shape)
+    rep = attribute(module, "out_rep") or declared_rep(module, shape)
     keeps = isinstance(module, _KEEPS_REP) and len(shape_in) > 1 and len(shape) > 1 and shape_in[1] == shape[1]
     # a pointwise layer hands on what it got, guess or not
     guessed = (in_field.guessed if in_field else True) if keeps else rep is None

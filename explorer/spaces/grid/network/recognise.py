@@ -28,6 +28,7 @@ from explorer.spaces.grid.network.several import (
 )
 
 SMALLEST = 8  # sides of images that are recognised by their number of pixels: less is as likely a table
+LARGER = 37  # another side: what runs on one alone is shown a size that it is likelier made for, such as 28
 MULTIPLES = (2, 4, 8, 16)
 SIDES = (16, 28, 32, 48, 64, 84, 96, 128, 224, 256, 299)  # that networks are made for
 
@@ -93,7 +94,8 @@ def _sized(own: Recognised, shape: InputShape) -> InputSpec:
 
 def sized(network: nn.Module, channels: int) -> InputSpec | None:
     """Return sides that a network runs on with images of so many channels; None where it does on none."""
-    if _runs(network, channels, SIDE):
+    runs = _runs(network, channels, SIDE)
+    if runs and _runs(network, channels, LARGER):
         return InputSpec((channels, None, None))
     for multiple in MULTIPLES:
         # odd multiples, so that a network that needs twice as much refuses them
@@ -102,7 +104,7 @@ def sized(network: nn.Module, channels: int) -> InputSpec | None:
             return InputSpec((channels, None, None), multiple=multiple)
     # the smallest first: where every place attends to every other, a large image takes minutes to be refused
     sides = sorted({*SIDES, *_sides_told(network)})
-    one = next((side for side in sides if _runs(network, channels, side)), None)
+    one = next((side for side in sides if _runs(network, channels, side)), SIDE if runs else None)
     return None if one is None else InputSpec((channels, one, one))
 
 

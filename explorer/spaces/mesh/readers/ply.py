@@ -245,6 +245,8 @@ def _found(path: Path) -> Found:
     vertex, face = columns.get("vertex", {}), columns.get("face", {})
     if not {"x", "y", "z"} <= vertex.keys():
         raise Broken("its vertices have no x, y and z", "save a mesh as PLY")
+    if axis := next((axis for axis in "xyz" if not isinstance(vertex[axis], np.ndarray)), ""):
+        raise Broken(f"{axis} of its vertices is a list and no number", "save a mesh as PLY")
     corners = next((face[name] for name in _CORNERS if name in face), None)
     if corners is None and "tristrips" in size:
         raise Broken("its faces are strips", "save it as triangles")

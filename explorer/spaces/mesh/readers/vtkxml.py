@@ -82,6 +82,8 @@ class _Arrays:
 
     def array(self, node: ElementTree.Element, count: int = -1) -> NDArray[Any]:
         name, kind = node.get("Name") or "Points", _TYPES.get(node.get("type") or "")
+        if node.get("type") is None:
+            raise Broken(f"the array {name[:40]!r} does not say of what type its numbers are")
         if kind is None:
             raise Broken(f"the array {name[:40]!r} is of the type {node.get('type')!r}, which is no number")
         dtype = np.dtype(self._order + kind)

@@ -238,9 +238,12 @@ def _symmetries(block: Any) -> tuple[NDArray[np.float64], Places]:
             rotations, shifts = parse_sitesym(listed)  # type: ignore[no-untyped-call]
         else:
             rotations, shifts = zip(*block.get_spacegroup(True).get_symop(), strict=True)
-    except (SpacegroupError, ValueError, AssertionError, KeyError, IndexError):
+    except (SpacegroupError, ValueError, AssertionError, LookupError, ArithmeticError):
         raise Broken("what it says of its space group is understood by nobody", "list its symmetries") from None
-    return np.asarray(rotations, np.float64), np.asarray(shifts, np.float64) % 1.0
+    turns, moves = np.asarray(rotations, np.float64), np.asarray(shifts, np.float64) % 1.0
+    if not (np.isfinite(turns).all() and np.isfinite(moves).all()):  # divided by 0, or by a number of 400 digits
+        raise Broken("one of its symmetries holds a number that is not finite", "list its symmetries")
+    return turns, moves
 
 
 def _whole(words: list[str]) -> list[str]:

@@ -258,3 +258,41 @@ def test_a_broken_weights_file_is_one_sentence(tmp_path: Path, content: bytes) -
     torch.save([1, 2], tmp_path / "list.pt")
     with pytest.raises(ModelError, match="holds a list"):
         read_weights(tmp_path / "list.pt")
+
+
+COUNTED = """
+from torch import nn
+made = []
+{said}
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        made.append(self)
+        self.conv = nn.{kind}
+    def forward(self, {argument}):
+        return {answer}
+"""
+
+
+@pytest.mark.parametrize(
+    ("said", "kind", "argument", "answer", "times"),
+    [
+        ("INPUT_SHAPE = (3, 8, 8)", "Conv2d(3, 2, 3)", "x", "self.conv(x)", 1),
+        # trials run it: it is made anew, whatever they have left behind
+        ("", "Linear(3, 2)", "x, adjacency", "adjacency @ self.conv(x)", 2),
+    ],
+)
+def test_a_network_that_has_not_run_is_made_once(
+    tmp_path: Path, said: str, kind: str, argument: str, answer: str, times: int
+) -> None:
+    path = written(tmp_path / "net.py", COUNTED.format(said=said, kind=kind, argument=argument, answer=answer))
+    found = file_card(path, "Net", trust=True)
+    first = load_model(found)
+    made = type(first).__init__.__globals__["made"]
+    assert len(made) == times
+    second = load_model(found)
+    assert len(made) == times + 1
+    assert second is not first
+    assert all(torch.equal(a, b) for a, b in zip(first.parameters(), second.parameters(), strict=True))
+    assert not torch.nn.modules.module._global_forward_hooks

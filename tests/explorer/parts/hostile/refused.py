@@ -19,6 +19,12 @@ from tests.explorer.parts.hostile.accepted import accepted_files, gltf, npy, npz
 Refused = tuple[str, bytes, str]  # the name of the file, its content, a pattern of the sentence
 
 
+_LISTED = (  # a coordinate of which each vertex has a list
+    b"ply\nformat ascii 1.0\nelement vertex 3\nproperty list uchar float x\nproperty float y\nproperty float z\n"
+    b"element face 1\nproperty list uchar int vertex_indices\nend_header\n1 0 0 0\n1 1 0 0\n1 1 1 0\n3 0 1 2\n"
+)
+
+
 def claiming(shape: tuple[int, ...], kind: str = "<f8") -> bytes:
     """Return the header of an NPY without its numbers."""
     text = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape}, }}".encode().ljust(117) + b"\n"
@@ -109,11 +115,11 @@ def _csr(**changed: np.ndarray) -> dict[str, np.ndarray]:
     return ends | {"format": np.array(b"csr"), "shape": np.array([2, 2])} | changed
 
 
-def _locked() -> bytes:
-    """Return an archive that says that its first member is locked by a password."""
+def _locked(flag: int = 1) -> bytes:
+    """Return an archive with a flag at its first member: locked by a password, 0x20 that it is a patch of another."""
     content = bytearray(_of("points-npz"))
-    content[content.find(b"PK\3\4") + 6] |= 1
-    content[content.find(b"PK\1\2") + 8] |= 1
+    content[content.find(b"PK\3\4") + 6] |= flag
+    content[content.find(b"PK\1\2") + 8] |= flag
     return bytes(content)
 
 
@@ -155,6 +161,11 @@ def refused_files() -> Mapping[str, tuple[Refused, ...]]:
             ("a.png", _without_palette(), "a part that it needs is missing"),
             ("a.png", _png(29)[:33] + _chunk(b"IEND", b""), "0 bytes cannot hold its 29x29 pixels"),
             ("a.gif", _with("gif", struct.pack("<HH", 14, 12), b"\0\x20\0\x20"), "a file of"),
+            (
+                "a.png",
+                _with("png", b"\0\0\0\0IEND", _chunk(b"zTXt", b"key\0\1x") + bytes(4) + b"IEND"),
+                "zTXt is packed",
+            ),
             ("a.bmp", _of("bmp")[:28] + b"  " + _of("bmp")[30:], "claims 8224 bits for a pixel"),
         ),
         "tiff": (
@@ -163,6 +174,7 @@ def refused_files() -> Mapping[str, tuple[Refused, ...]]:
             ("a.tif", b"II*\0\xff\xff\xff\x7f", "truncated"),
             ("a.tif", _tagged("tiff-lzw", {258: (2, None), 262: (3, 6)}), "3 channels of unknown bits, YCBCR, LZW"),
             ("a.tif", _circle("tiff"), "circle"),
+            ("a.tif", _tagged("tiff", {278: (3, 0)}), "its strips have 0 rows"),
             ("a.tif", _entries(65535), "its page claims 65535 entries"),
             ("a.tif", _circle("tiff-zip"), "circle"),
         ),
@@ -230,6 +242,7 @@ def refused_files() -> Mapping[str, tuple[Refused, ...]]:
             ("a.json", b"null", "holds null"),
             ("a.json", b'{"nodes": ' + b"[" * 99999, "nested|damaged"),
             ("a.json", b'{"nodes": [{"id": 1}], "links": [{"source": 1}]}', "no 'source' and 'target'"),
+            ("a.json", b'{"x": ' + b"9" * 5000 + b"}", "more than 4,300 digits"),
         ),
         "adjacency": (
             ("a.mtx", market + b"3 3 1\n1 2 \x001\n", "no number"),
@@ -250,6 +263,7 @@ def refused_files() -> Mapping[str, tuple[Refused, ...]]:
             ("a.pt", _stride_zero(), "claims 3000000000 numbers and 1 are there"),
             ("a.pt", _cut("pt"), "archive"),
             ("a.pt", bytes(5000), "none of torch's formats"),
+            ("a.pt", b"\x80\x02\x8a\x02ab.", "none of torch's formats"),
             ("a.pt", b"<!DOCTYPE html><title>404 Not Found</title>", "none of torch's formats"),
             ("a.pt", bomb("a/data.pkl", b"\x80\2", 160, zipfile.ZIP_BZIP2), "packed with bzip2 or LZMA"),
             ("a.pt", _pickled(b"\x80\x02" + b"]" * 500_000 + b"a" * 499_999 + b"."), "."),
@@ -297,6 +311,7 @@ def refused_files() -> Mapping[str, tuple[Refused, ...]]:
             ("a.ply", ply().replace(b"face 6", b"face 4000000"), "truncated"),
             ("a.ply", ply().replace(b"face 6", b"face 99999999999"), "the most is"),
             ("a.ply", ply("").replace(b"4 0 1 3 2", b"5 0 1 3 2"), "takes 6"),
+            ("a.ply", _LISTED, "x of its vertices is a list"),
         ),
         "vtk": (
             ("a.vtk", _cut("vtk"), "truncated"),
@@ -306,6 +321,11 @@ def refused_files() -> Mapping[str, tuple[Refused, ...]]:
         "vtk-xml": (
             ("a.vtp", _cut("vtp"), "damaged in line"),
             ("a.vtp", _with("vtp", b'="8"', b'="9"'), "27"),
+            (
+                "a.vtp",
+                _with("vtp", b'<Points><DataArray type="Float32"', b"<Points><DataArray"),
+                "does not say of what type",
+            ),
             ("a.vtp", _with("vtp", b'<?xml version="1.0"?>', b"<!DOCTYPE a>"), "document type"),
         ),
         "gltf": (
@@ -381,6 +401,7 @@ def refused_files() -> Mapping[str, tuple[Refused, ...]]:
         "points-npz": (
             ("a.npz", npz(points=np.ones((3, 4))), r"\(points, 3\)"),
             ("a.npz", _locked(), "locked by a password"),
+            ("a.npz", _locked(0x20), "packed in a way that is not known"),
             ("a.npz", npz(points=np.full((3, 3), np.nan)), "finite"),
             ("a.npz", bomb("points.npy", claiming((900_000, 3)), 2), "truncated"),
         ),
@@ -399,5 +420,15 @@ def refused_files() -> Mapping[str, tuple[Refused, ...]]:
             ("a.extxyz", xyz.encode() + b"C 0 0 0\nC 0 1,5 0\nC 0 0 0\n", "line 4: column 3 is no number"),
         ),
         "pdb": (("a.pdb", b"ATOM  \n", "line 1: columns 31"), ("a.pdb", b"HEADER a\nEND\n", "no atoms|no whole")),
-        "cif": (("a.cif", b"data_a\nloop_\n", "structure|damaged"), ("a.cif", _cut("cif"), "structure|damaged|cell")),
+        "cif": (
+            ("a.cif", b"data_a\nloop_\n", "structure|damaged"),
+            ("a.cif", _cut("cif"), "structure|damaged|cell"),
+            ("a.cif", _of("cif") + b"loop_\n_symmetry_equiv_pos_as_xyz\nx,y,z\n-x,-y,-z+1/0\n", "its space group"),
+            (
+                "a.cif",
+                _of("cif") + b"loop_\n_symmetry_equiv_pos_as_xyz\nx,y,-z+1" + b"0" * 400 + b"/3\n",
+                "finite|space group",
+            ),
+            ("a.cif", _with("cif", b"5.64", b"q" * 5000), "of the cell is 'q{37}\\.\\.\\.', and no number; correct it"),
+        ),
     }

@@ -94,7 +94,10 @@ def tried(files: Iterator[tuple[str, str, bytes]], told: Callable[[str], None] =
                 process, imported = Process(), 0
             kind, size, sentence = "read", 0, ""
             try:
-                size = result_bytes(process.ask("read", path, "", {}))
+                sample = process.ask("read", path, "", {})
+                size = result_bytes(sample)
+                if wrong := [one for one in sample.notes if len(one) > LONGEST or not one.isprintable()]:
+                    kind, sentence = "bad note", wrong[0]
             except ReadError as error:
                 kind, sentence = _kind(str(error), path)
             memory, seconds = process.spent if process.alive else (0, 0.0)

@@ -10,6 +10,7 @@ import torch
 from explorer.declare.elements import transforms
 from explorer.declare.groups import rotation_matrix
 from explorer.declare.types.fields import FieldType
+from explorer.equivariance.measure import there_and_back
 from explorer.spaces.grid.elements import resampling as grid_action
 from explorer.spaces.grid.elements.affine import Affine, as_linear
 from explorer.spaces.grid.fields import Pixels, grid
@@ -134,3 +135,15 @@ def test_a_grid_with_its_channels_last_moves_as_one_with_them_first() -> None:
         assert torch.equal(moved.movedim(-1, 1), element.act(x, grid(spacing=2.0)))
         known, plain = element.known(x.movedim(1, -1), last), element.known(x, grid(spacing=2.0))
         assert (known is None) is (plain is None) and (known is None or torch.equal(known, plain))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("n", "by"), [(7, 0.15625), (14, 0.3125), (28, 0.625), (13, 0.3125), (27, 0.5)])
+def test_the_floor_of_a_part_of_a_pixel_is_what_the_highest_frequency_loses(n: int, by: float) -> None:
+    """There and back multiplies it by cos^2(pi by): maps of an even size have it, of an odd size there is none."""
+    x = torch.randn(2, 3, n, n, dtype=torch.float64, generator=torch.Generator().manual_seed(n))
+    floor = there_and_back(transforms()["translate"].element(by, 0.0), x, grid())
+    spectrum = torch.fft.fft(x, dim=-1)
+    spectrum[..., [k for k in range(n) if 2 * k != n]] = 0
+    lost = torch.fft.ifft(spectrum, dim=-1).real.flatten(1).norm(dim=1) * np.sin(np.pi * by) ** 2
+    np.testing.assert_allclose(floor, lost / x.flatten(1).norm(dim=1), atol=1e-12)
+    assert bool((floor > 0.01).all()) == (n % 2 == 0)

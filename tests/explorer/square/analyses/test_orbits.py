@@ -15,7 +15,7 @@ from explorer.data.finding import find_sample
 from explorer.declare.elements import Element, Step, chain_element, parse_chain, transforms
 from explorer.equivariance import measure
 from explorer.network.tracing.running import evaluating
-from explorer.spaces.grid.analysis.survey import survey, sweep
+from explorer.spaces.grid.analysis.survey import spread_evenly, survey, sweep
 from explorer.square.analyses.orbits import orbit, orbit_elements, orbit_values
 from explorer.square.frame import OrbitCurve
 from explorer.square.preparing.prepare import Prepared
@@ -208,3 +208,19 @@ def test_no_hooks_and_no_modes_are_left_behind() -> None:
     curves.close()  # type: ignore[attr-defined]
     assert not any(m._forward_hooks or m._forward_pre_hooks for m in p.model.modules())
     assert torch.is_grad_enabled() and not torch.is_inference_mode_enabled()
+
+
+@pytest.mark.parametrize(("h", "w"), [(28, 28), (56, 56), (28, 14), (5, 9), (1, 7)])
+def test_the_first_places_are_spread_over_all_of_a_grid(h: int, w: int) -> None:
+    order = spread_evenly(h, w)
+    assert sorted(order) == list(range(h * w))
+    rng = np.random.default_rng(0)
+    for most in (16, 32) if min(h, w) > 10 else ():
+        drawn = [_widest_gap(rng.permutation(h * w)[:most], h, w) for _ in range(20)]
+        assert _widest_gap(order[:most], h, w) < np.quantile(drawn, 0.25), "places drawn at random leave no larger gaps"
+
+
+def _widest_gap(places: Any, h: int, w: int) -> float:
+    """Return how far the farthest place of a grid is from the nearest of some."""
+    every, some = (np.stack(np.divmod(k, w), 1) for k in (np.arange(h * w), np.asarray(places)))
+    return float(np.linalg.norm(every[:, None] - some[None], axis=2).min(1).max())

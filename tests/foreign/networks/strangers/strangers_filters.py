@@ -188,5 +188,9 @@ CASES: tuple[Case, ...] = (
     *pair("two heads", lambda: TwoHeads(False), lambda: TwoHeads(True), ["output[1]"], PICTURE, ("fixed", "grid"),
           "translation", hooks=False),
     *of_one_size("Places", PICTURE(), "translation", ("second",)),
+    *(Case("patches of one size" + ", a fault" * k, partial(made, "Mixed", k),
+           lambda: Given((drawn(1, 3, 28, 28),), ("grid",), step=4), "translation", ("grid@4",),
+           "broken" if k else "holds", ("mix",) * k, hooks=False, door=f"{FILE}:Mixed(fault={k})",
+           sample="random:1x3x28x28") for k in (0, 1)),
     *of_one_size("Cube", Given((drawn(1, 2, 7, 7, 7),), ("volume",)), "Oh", ("head", "output")),
 )  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import xml.etree.ElementTree as ET
 from dataclasses import replace
 from typing import Any
@@ -440,6 +441,10 @@ def test_exports(view, tmp_path):
     text = "".join(ET.parse(tmp_path / "t.svg").getroot().itertext())
     for words in ("forget gate", "cell candidate", "wave", "step 60 selected"):
         assert words in text
+    # arrows that fold rows away are no part of a figure; a path of three points, 7 wide and 4 high
+    paths = [e.get("d", "") for e in ET.parse(tmp_path / "t.svg").iter() if e.tag.endswith("path")]
+    points = [[float(v) for v in re.findall(r"-?[\d.]+", d)] for d in paths]
+    assert not [p for p in points if len(p) == 6 and p[4] - p[0] == 7 and p[1] == p[5]]
     export_numbers(view, tmp_path / "t.npz")
     found = np.load(tmp_path / "t.npz")
     np.testing.assert_array_equal(found["lstm.forget_gate"], shift_part(by=5).gates["lstm.forget_gate"])

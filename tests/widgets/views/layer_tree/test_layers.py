@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from PySide6.QtCore import QEvent, QModelIndex, Qt
+from PySide6.QtCore import QEvent, QModelIndex, QObject, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QComboBox, QStyleOptionViewItem
 
@@ -382,3 +382,29 @@ def test_the_reason_of_a_guess_is_told(view):
     view.set_frame(replace(frame, squares=(replace(frame.squares[0], layers=layers),)))
     tip = cell(view, "block.conv", FIELD).data(Qt.ItemDataRole.ToolTipRole)
     assert "a guess: by its shape alone." in tip and "correct" in tip
+
+
+def test_a_turn_of_the_wheel_paints_the_rows_that_come_into_sight(view, qtbot):
+    frame = make_frame()
+    square = frame.squares[0]
+    many = tuple(replace(square.layers[0], name=f"layer{k:03}", module=f"layer{k:03}") for k in range(300))
+    square = replace(square, layers=many, measures={n.name: square.measures[square.layer.name] for n in many})
+    view.set_frame(replace(frame, squares=(replace(square, layer=many[0]),)))
+    bar, high, viewport = view.tree.verticalScrollBar(), view.tree.sizeHintForRow(0), view.tree.viewport()
+    for rows in (17, 3):  # the first turn does what making the rows has left
+        bar.setValue(bar.value() + rows * high)
+        QApplication.processEvents()
+    painted = []
+
+    class Paints(QObject):
+        def eventFilter(self, watched, event):
+            if event.type() == QEvent.Type.Paint:
+                painted.append(sum(rect.height() for rect in event.region()))
+            return False
+
+    paints = Paints()
+    viewport.installEventFilter(paints)
+    bar.setValue(bar.value() + 3 * high)
+    QApplication.processEvents()
+    assert view.tree.indexAt(viewport.rect().topLeft()).data() == "layer023"
+    assert sum(painted) < viewport.height() / 2, "a notch of the wheel painted all rows"

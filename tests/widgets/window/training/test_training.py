@@ -17,7 +17,7 @@ from pytestqt.qtbot import QtBot
 from torch import nn
 
 from explorer.app.answering.engine import LocalEngine
-from explorer.declare.states.model_name import LIVE
+from explorer.declare.states.model_name import LIVE, in_training
 from explorer.state.state import State
 from explorer.work.files.places import ROOT
 from explorer.work.progress import clock
@@ -431,3 +431,22 @@ def test_a_session_saved_while_it_learns_opens_when_the_training_has_gone(
     settle(qtbot, window)
     assert window.controller.state.model == f"fine@{tmp_path / 'mine.safetensors'}"
     assert window.controller.frame.squares[0].output.tolist() == answer
+
+
+@pytest.mark.slow
+def test_going_away_from_what_learns_unticks_it_and_a_tick_comes_back(qtbot: QtBot, page: TrainPage) -> None:
+    window = window_of(page)
+    run = begun(qtbot, page)
+    qtbot.waitUntil(lambda: in_training(window.controller.state.model), timeout=LONGEST_MS)
+    window.menus.actions["undo"].trigger()
+    assert window.controller.state.model == "fine" and not page.follow.isChecked() and run.process.running
+    page.follow.click()
+    qtbot.waitUntil(lambda: in_training(window.controller.state.model), timeout=LONGEST_MS)
+    window.menus.actions["undo"].trigger()
+    assert not page.follow.isChecked()
+    window.menus.actions["redo"].trigger()
+    assert page.follow.isChecked() and in_training(window.controller.state.model)
+    click(qtbot, page.finish)
+    qtbot.waitUntil(lambda: not run.process.running, timeout=LONGEST_MS)
+    qtbot.waitUntil(lambda: not in_training(window.controller.state.model), timeout=LONGEST_MS)
+    assert page.follow.isChecked(), "that it is over is no wish of the person"

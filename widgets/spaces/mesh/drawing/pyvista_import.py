@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import gc
+import sys
 import threading
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from importlib import import_module
+from types import ModuleType
+from typing import Any
 
 NAME = "import of pyvista"
 _lock = threading.Lock()
@@ -33,13 +38,48 @@ def wait() -> None:
     _thread.join()
 
 
+PYPLOT, PLUGIN = "matplotlib.pyplot", "mypy"
+
+
+class Later(ModuleType):
+    """Stands for a module that is imported when something of it is wanted."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # asked of every module by whoever looks through all of them
+            raise AttributeError(name)
+        return getattr(import_module(self.__name__), name)
+
+
+@contextmanager
+def spared() -> Iterator[None]:
+    """Let pyvista be imported without what it imports for charts and for type checkers: a third of its time.
+
+    It keeps a stand-in for matplotlib's pyplot, which becomes the real one at its first use; who else imports that
+    afterwards gets the real one. A type checker that is installed is not there meanwhile.
+    """
+    modules: dict[str, Any] = sys.modules
+    put = {PYPLOT: Later(PYPLOT), PLUGIN: None}
+    put = {name: module for name, module in put.items() if name not in modules}
+    modules.update(put)
+    try:
+        yield
+    finally:
+        for name, module in put.items():
+            if modules.get(name) is module:
+                modules.pop(name, None)
+        parent = modules.get(PYPLOT.rpartition(".")[0])
+        if parent is not None and isinstance(parent.__dict__.get("pyplot"), Later):
+            del parent.pyplot
+
+
 def _work() -> None:
     # Python's collector runs on whichever thread allocates, and objects of Qt must not be destroyed on this one
     collects = gc.isenabled()
     gc.disable()
     # who draws imports it again, and says what is missing
     with suppress(ImportError):
-        from widgets.spaces.mesh.drawing import picking, scene  # noqa: F401
+        with spared():
+            from widgets.spaces.mesh.drawing import picking, scene  # noqa: F401
     if collects:
         gc.enable()
     else:  # the window collects by itself, and would go through all that came with pyvista

@@ -126,6 +126,7 @@ def test_what_python_ignores_is_a_line(capsys: pytest.CaptureFixture[str], tmp_p
         ("sys.modules.clear(); return x", "Net in net.py has replaced the module "),
         ("import numpy; numpy.asarray = lambda *a: 0.0; return x", "Net in net.py has replaced numpy.asarray"),
         ("torch.Tensor.__sub__ = lambda a, b: torch.zeros_like(a); return x", "has replaced Tensor.__sub__"),
+        ("import json; json.dumps = lambda *a, **k: '?'; return x", "Net in net.py has replaced json.dumps"),
         ("import math; math.sqrt = lambda *_: 0.0; return x", "Net in net.py has replaced math.sqrt"),
         (
             "import torch.library as l; TURNED.append(l.Library('aten', 'IMPL'))\n"
@@ -137,7 +138,7 @@ def test_what_python_ignores_is_a_line(capsys: pytest.CaptureFixture[str], tmp_p
         (
             "for fd in range(3, 64):\n            try: os.set_blocking(fd, False); os.write(fd, b'\\0\\0\\0\\5junk!')\n"
             "            except OSError: pass\n        return x",
-            "Net in net.py wrote into what it was asked through, and was ended",
+            "Net in net.py gave no answer that can be read (it wrote into its line, or replaced",
         ),
         ("raise ValueError('y' * 10 ** 8)", "layer trap raised ValueError: yyy"),
         ("raise ValueError('a\\0b')", f"layer trap raised ValueError: a?b (net.py, line {LINE})"),

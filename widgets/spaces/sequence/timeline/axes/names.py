@@ -9,6 +9,7 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter
 
 from widgets.base.look import theme
 from widgets.base.look.alignment import LEFT, RIGHT
+from widgets.base.look.switched_parts import terms
 from widgets.base.text.glossary import say
 from widgets.base.text.words import figure
 from widgets.charts.axis.axes import Axis
@@ -74,7 +75,8 @@ class RowAxis(Axis):
             return
         if row.own:
             p.fillRect(QRectF(0, box.top(), 3, box.height()), QColor(t.accent))
-        paint_chevron(p, QPointF(12, box.top() + min(11.0, box.height() / 2)), slot.folded, QColor(t.muted))
+        if terms():  # on paper nothing folds
+            paint_chevron(p, QPointF(12, box.top() + min(11.0, box.height() / 2)), slot.folded, QColor(t.muted))
         right = box.width() - 6.0
         tinted = row.kind == "tokens" and not row.written and row.side in scene.tint
         if (row.kind == "heat" or tinted) and not slot.folded:
