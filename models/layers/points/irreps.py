@@ -175,7 +175,7 @@ class Path(nn.Module):
         def coupled() -> Tensor:
             # the harmonic first: its matrix at an edge, (2 l1 + 1, components), then meets all channels
             table = _couplings(one, two, outs, values.dtype, values.device)
-            return torch.bmm(given, (harmonic @ table).view(len(given), 2 * one + 1, -1))
+            return torch.bmm(given, (harmonic @ table).unflatten(1, (2 * one + 1, -1)))
 
         found = self.pairs.of(values, harmonics, (first, second, outs[-1]), coupled)
         at = sum(2 * k + 1 for k in outs if k < out)
