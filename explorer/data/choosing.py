@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from explorer.data.finding import fitted, samples
+from collections.abc import Mapping
+
+from explorer.data.finding import base_of, find_sample, fitted, samples
 from explorer.declare.card import Card
 from explorer.declare.samples import Sample
-from explorer.declare.space import space_of_kind
+from explorer.declare.space import space_of_kind, spaces
 
 SMALL = 256  # places of a sample that a check takes besides the one that was asked for
 
@@ -30,6 +32,41 @@ def others_that_fit(card: Card, count: int) -> list[str]:
         if width in (0, wanted or width) and len(sample.x.values) <= SMALL and _taken(sample, card):
             found.append(spec.name)
     return found
+
+
+def first_taking(text: str, seed: int, asked: Mapping[str, Card], cards: Mapping[str, Card]) -> tuple[str, Sample]:
+    """Return the name of the first of several networks that the sample of a text can be fitted to, and that sample.
+
+    Behind the first that is asked come those of `cards` whose space would rather have what a file holds, and of all
+    the others first those that are about such data. A sample of the program is listed under its kind, and stays there.
+
+    Raises:
+        ValueError: there is none; in the words of the second that is asked, or of the only one.
+    """
+    sample = find_sample(text, seed)
+    names = list(asked)
+    rather = [] if base_of(text) in samples() else _preferring(sample, cards)
+    known = {**{name: cards[name] for name in rather}, **asked}
+    others = [name for name in dict.fromkeys([*rather, *names]) if name not in names[:1]]
+    others.sort(key=lambda name: not _suits(sample, known[name]))
+    refused: dict[str, ValueError] = {}
+    for name in [*names[:1], *others]:
+        try:
+            return name, fitted(sample, known[name].input)
+        except ValueError as error:
+            refused[name] = error
+    raise refused[names[:2][-1]]
+
+
+def _suits(sample: Sample, card: Card) -> bool:
+    return spaces()[card.input.space].suits(sample, card.input)
+
+
+def _preferring(sample: Sample, cards: Mapping[str, Card]) -> list[str]:
+    """Return the networks of other spaces that would rather have the sample, trained ones first."""
+    eager = {kind.name for space in spaces().values() if space.prefers(sample) for kind in space.kinds}
+    found = [card for card in cards.values() if card.domain in eager - {sample.domain}]
+    return [card.name for card in sorted(found, key=lambda card: (not card.weights, not card.groups))]
 
 
 def _taken(sample: Sample, card: Card) -> bool:

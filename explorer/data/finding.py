@@ -120,18 +120,3 @@ def _exists(path: Path) -> bool:
 def fitted(sample: Sample, form: Form) -> Sample:
     """Adapt a sample to what a network takes; raise ValueError where it cannot be."""
     return spaces()[form.space].fit(sample, form)
-
-
-def first_taking(sample: Sample, forms: Mapping[str, Form]) -> tuple[str, Sample]:
-    """Return the name of the first of several networks that a sample can be fitted to, and the fitted sample.
-
-    Raises:
-        ValueError: there is none; in the words of the second, or of the only one.
-    """
-    refused: list[ValueError] = []
-    for name, form in forms.items():
-        try:
-            return name, fitted(sample, form)
-        except ValueError as error:
-            refused.append(error)
-    raise refused[:2][-1]

@@ -132,6 +132,20 @@ class DeclaredSpace(ABC):
             raise ValueError(another_kind(sample.name, domain_word(sample.domain), takes))
         return sample
 
+    def prefers(self, sample: Sample) -> bool:
+        """Return whether what was read for another space is rather this one's, as a molecule with places in space.
+
+        A file is of the kind that its format was read for; where no network is chosen yet, this opens a better one.
+        """
+        return False
+
+    def suits(self, sample: Sample, form: Form) -> bool:
+        """Return whether a network is about such data, and does not merely run on them: on a cloud one of atoms does.
+
+        Where it is the program that chooses, those that are about the data come first.
+        """
+        return True
+
     def parts(self, sample: Sample) -> int:
         """Return how many things of this kind a sample holds, each "name#k" by itself."""
         return 1

@@ -19,7 +19,8 @@ from explorer.app.answering.versions import Version, Versions
 from explorer.app.command.comparing import Comparing
 from explorer.app.command.report import capture_report
 from explorer.app.command.writing import save_tensors
-from explorer.data.finding import base_of, find_sample, first_taking, fitted, samples
+from explorer.data.choosing import first_taking
+from explorer.data.finding import base_of, find_sample, fitted, samples
 from explorer.data.opening import reader_of
 from explorer.declare.card import Card, ModelInfo
 from explorer.declare.elements import Step, chain_element, parse_chain, transforms
@@ -376,7 +377,7 @@ class LocalEngine:
 
     def first_taking(self, names: Sequence[str], state: State) -> str:
         """Return the first model that takes a state's sample; raise ValueError where none does."""
-        name, fit = first_taking(find_sample(state.sample, state.seed), {n: self.card(n).input for n in names})
+        name, fit = first_taking(state.sample, state.seed, {n: self.card(n) for n in names}, self.cards)
         self._samples[self._sample_key(state, self.card(name))] = fit
         return name
 

@@ -74,6 +74,17 @@ class PointsSpace(Space):
         assert isinstance(form, PointsInput)
         return fit_points(sample, form)
 
+    def prefers(self, sample: Sample) -> bool:
+        from explorer.spaces.points.network.fit import is_molecule
+
+        return is_molecule(sample)
+
+    def suits(self, sample: Sample, form: Form) -> bool:
+        from explorer.spaces.points.network.fit import about_atoms, is_molecule
+
+        assert isinstance(form, PointsInput)
+        return about_atoms(form) == ("number" in sample.signals or is_molecule(sample))
+
     def thumbnail(self, sample: Sample, side: int) -> NDArray[np.uint8] | None:
         from explorer.spaces.points.drawing.thumbnail import points_thumbnail
 

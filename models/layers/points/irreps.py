@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import cache
 
 import torch
 from torch import Tensor, nn
@@ -111,7 +112,7 @@ class Pairs:
 
     def __init__(self) -> None:
         self.depth = 0  # 0 while a path is called by itself
-        self.known: dict[tuple[int, ...], tuple[Tensor, Tensor, Tensor]] = {}
+        self.known: dict[tuple[int, int, int], tuple[Tensor, Tensor, Tensor]] = {}
 
     def __enter__(self) -> None:
         self.depth += 1
@@ -121,19 +122,23 @@ class Pairs:
         if not self.depth:
             self.known = {}
 
-    def of(self, values: Tensor, harmonics: Tensor, key: tuple[int, ...], make: Callable[[], Tensor]) -> Tensor:
-        """Return the product of that name of these values and harmonics, made once while they are shared.
-
-        A part of it, (term, harmonic), is of use to several paths; what it is coupled to, (term, harmonic, degree),
-        to several products alone.
-        """
-        if self.depth < len(key) - 1:
+    def of(self, values: Tensor, harmonics: Tensor, key: tuple[int, int, int], make: Callable[[], Tensor]) -> Tensor:
+        """Return the product of a (term, harmonic) of these up to a degree, made once while they are shared."""
+        if not self.depth:
             return make()
         one, two, found = self.known.get(key, (None, None, None))
         if found is None or one is not values or two is not harmonics:
             found = make()
             self.known[key] = (values, harmonics, found)
         return found
+
+
+@cache
+def _couplings(one: int, two: int, outs: tuple[int, ...], dtype: torch.dtype, device: torch.device) -> Tensor:
+    """Return the table to all degrees `outs`, (2 l2 + 1, (2 l1 + 1) · components), times sqrt(2 l + 1) of each."""
+    with torch.inference_mode(False):  # it is kept, and others take derivatives
+        tables = [coupling(one, two, k) * math.sqrt(2 * k + 1) for k in outs]
+        return torch.cat(tables, 2).transpose(0, 1).flatten(1).to(device=device, dtype=dtype)
 
 
 class Path(nn.Module):
@@ -145,10 +150,11 @@ class Path(nn.Module):
     """
 
     def __init__(
-        self, term: Term, harmonic: int, out: int, parity: str, starts: tuple[int, int, int], pairs: Pairs
+        self, term: Term, harmonic: int, out: int, parity: str, starts: tuple[int, int, int], pairs: Pairs, most: int
     ) -> None:
         super().__init__()
         self.pairs = pairs
+        self.outs = tuple(range(abs(term[1] - harmonic), min(term[1] + harmonic, most) + 1))
         self.channels, degree, _ = term
         self.degrees, self.starts = (degree, harmonic, out), starts
         self.out_field = edge(f"{self.channels}x{out}{parity}")
@@ -163,16 +169,17 @@ class Path(nn.Module):
         harmonic = harmonics[:, second : second + 2 * two + 1]
         if one == 0:  # a number times the harmonic
             return ((given * weight) * harmonic[:, None]).flatten(1)
-        # all products of components, then one large product with the table, as e3nn does
-        table = coupling(one, two, out).to(values).flatten(0, 1) * math.sqrt(2 * out + 1)
-
-        def paired() -> Tensor:
-            return (given[:, :, :, None] * harmonic[:, None, None]).flatten(2)
+        # a path that is called by itself couples to its own degree, and all paths of a product to all at once
+        outs = self.outs if self.pairs.depth else (out,)
 
         def coupled() -> Tensor:
-            return self.pairs.of(values, harmonics, (first, second), paired) @ table
+            # the harmonic first: its matrix at an edge, (2 l1 + 1, components), then meets all channels
+            table = _couplings(one, two, outs, values.dtype, values.device)
+            return torch.bmm(given, (harmonic @ table).unflatten(1, (2 * one + 1, -1)))
 
-        return (self.pairs.of(values, harmonics, (first, second, out), coupled) * weight).flatten(1)
+        found = self.pairs.of(values, harmonics, (first, second, outs[-1]), coupled)
+        at = sum(2 * k + 1 for k in outs if k < out)
+        return (found[:, :, at : at + 2 * out + 1] * weight).flatten(1)
 
 
 class PathProduct(nn.Module):
@@ -192,7 +199,7 @@ class PathProduct(nn.Module):
         self.weights, made, self.pairs = 0, [], pairs or Pairs()
         for i, j, out, parity in paths_between(one, two, most):
             (count, a, p), (_, b, q) = one.terms[i], two.terms[j]
-            path = Path(one.terms[i], b, out, parity, (starts[i], j * j, self.weights), self.pairs)
+            path = Path(one.terms[i], b, out, parity, (starts[i], j * j, self.weights), self.pairs, most)
             self.paths[f"{a}{p}_x_{b}{q}_to_{out}{parity}"] = path
             self.weights += count
             made.append(f"{count}x{out}{parity}")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QObject, QRectF, Qt, Slot
+from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QRectF, Qt, QTimer, Slot
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QApplication, QFocusFrame, QWidget
+from PySide6.QtWidgets import QApplication, QWidget
 from shiboken6 import isValid
 
 from widgets.base.look import theme
@@ -61,15 +61,59 @@ class FocusRing(QObject):
             if widget is None:
                 return
             frame = self._frame = _Frame(self._window)
-        frame.setWidget(widget)  # type: ignore[arg-type]  # None ends it
-        frame.setVisible(widget is not None)
+        frame.setWidget(widget)
 
     def _there(self) -> _Frame | None:
-        """Return the frame; it is a child of the panel round which it is drawn, and Qt deletes it with that."""
+        """Return the frame, which Qt deletes with the window."""
         return self._frame if self._frame is not None and isValid(self._frame) else None
 
 
-class _Frame(QFocusFrame):
+class _Frame(QWidget):
+    """Lies over the whole window, so that no panel hides it or has it in its pictures, and lets the mouse through.
+
+    Qt's QFocusFrame is a child of what surrounds a widget: cut off where the widget fills that, as a chart does.
+    """
+
+    _MOVES = (QEvent.Type.Move, QEvent.Type.Resize, QEvent.Type.Show, QEvent.Type.Hide)
+
+    def __init__(self, window: QWidget) -> None:
+        super().__init__(window)
+        self._window = window
+        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self._round: list[QWidget] = []  # the widget, and all that it lies in
+
+    def widget(self) -> QWidget | None:
+        return self._round[0] if self._round and isValid(self._round[0]) else None
+
+    def setWidget(self, widget: QWidget | None) -> None:
+        for watched in filter(isValid, self._round):
+            watched.removeEventFilter(self)
+        self._round = []
+        while widget is not None:
+            self._round.append(widget)
+            widget.installEventFilter(self)
+            widget = None if widget.isWindow() else widget.parentWidget()
+        self.place()
+
+    def place(self) -> None:
+        """Lie round what can be seen of the widget, or hide where there is none."""
+        widget = self.widget()
+        if widget is None or not widget.isVisible():
+            self.hide()
+            return
+        seen = self._window.rect()
+        for around in self._round:  # what is scrolled out of sight is cut off
+            seen &= QRect(around.mapTo(self._window, QPoint(0, 0)), around.size())
+        out = round(WIDE)
+        self.setGeometry(seen.adjusted(-out, -out, out, out) & self._window.rect())
+        self.setVisible(not seen.isEmpty())
+        self.raise_()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() in self._MOVES:
+            QTimer.singleShot(0, self, self.place)  # when all of them have moved
+        return False
+
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)

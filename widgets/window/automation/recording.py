@@ -80,6 +80,7 @@ class Recorder(QObject):
             self._end()
             return
         self._view.catch_up()
+        self._view.settle()  # a stage in space is coarse while it moves
         picture = self._view.snapshot().toImage()
         if self._pictures:
             # a message that comes or goes above the stage changes its height; all pictures have one size

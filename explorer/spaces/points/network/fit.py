@@ -66,14 +66,18 @@ def fit_points(sample: Sample, wanted: PointsInput) -> Sample:
 def _unused(sample: Sample, wanted: PointsInput) -> list[str]:
     """Return notes of what a file says of its points and the network does not hear, and of what it asks in vain."""
     hears = "x" in wanted.signals and wanted.features
-    atoms = "number" in wanted.signals or hears in ("elements", "number")
     told = []
     if (given := sample.signals.get("values")) is not None and hears != "values":
         width = given.values.shape[1]
         told.append(f"{width} value{'s' * (width != 1)} at each point ignored: this network takes none")
-    if atoms and "number" not in sample.signals:
+    if about_atoms(wanted) and "number" not in sample.signals:
         told.append("this network is about atoms, and no point says which one it is")
     return told
+
+
+def about_atoms(wanted: PointsInput) -> bool:
+    """Return whether a network asks which element a point is."""
+    return "number" in wanted.signals or ("x" in wanted.signals and wanted.features in ("elements", "number"))
 
 
 def in_space(sample: Sample) -> Sample:
@@ -108,6 +112,13 @@ def in_space(sample: Sample) -> Sample:
         told.append(doubtful_units(np.asarray(signals["number"].values, np.int64), places))
     notes = (*sample.notes, *filter(None, told))
     return replace(sample, domain="points", signals=MappingProxyType(signals), label_names=(), notes=notes)
+
+
+def is_molecule(sample: Sample) -> bool:
+    """Return whether it is made of atoms that all have a place in space, whatever it was read as."""
+    where = sample.signals.get("position")
+    in_three = where is not None and where.values.ndim == 2 and where.values.shape[1] == 3
+    return in_three and bool(sample.names) and all(element_of(name) for name in sample.names)
 
 
 def features(sample: Sample, kind: str, channels: int | None) -> NDArray[np.float64]:

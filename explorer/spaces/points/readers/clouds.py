@@ -27,6 +27,7 @@ _PLACES = ("points", "position", "positions", "pos", "xyz", "R")
 _NUMBERS = ("numbers", "z", "Z", "atomic_numbers")
 _VELOCITIES = ("velocities", "vel", "velocity")
 _CHARGES = ("charges", "charge")
+_VALUES = ("values", "features", "feat", "x", "h")
 
 
 def require_count(n: int) -> None:
@@ -190,7 +191,11 @@ def _is_cloud(path: Path) -> bool:
         only = _only_rows(archive)
         if only and archive.header(only).dtype.kind == "f" and archive.header(only).shape[0] >= _FEWEST:
             return True  # as np.savez(path, places) writes it, which gives no name
-    return bool(names & set(_PLACES)) and not names & {"edge_index", "faces", "x", "image"}
+        place = next((name for name in _PLACES if name in names), "")
+        if not place or names & {"edge_index", "faces", "image"}:
+            return False
+        # x beside places are features of the points where there is a row for each
+        return "x" not in names or archive.header("x").shape[:1] == archive.header(place).shape[:1]
 
 
 def _rates_npz(path: Path) -> Fit:
@@ -227,8 +232,17 @@ def _read_npz(path: Path) -> Sample:
         n = len(places)
         return points_sample(
             path.stem, places, numbers=beside(_NUMBERS, (n,)), velocity=beside(_VELOCITIES, (n, 3)),
-            charge=beside(_CHARGES, (n,)), title=path.name, source=str(path),
+            charge=beside(_CHARGES, (n,)), values=_features(arrays, n), title=path.name, source=str(path),
         )  # fmt: skip
+
+
+def _features(arrays: Archive, n: int) -> NDArray[Any] | None:
+    """Return (n, channels) numbers that an archive has at its points, or None: one number at each is one channel."""
+    for name in (name for name in _VALUES if name in arrays.names):
+        found = arrays.array(name)
+        if found.ndim in (1, 2) and len(found) == n and found.size and found.dtype.kind in "fiub":
+            return found.reshape(n, -1).astype(np.float64)
+    return None
 
 
 def _is_npy_cloud(path: Path) -> bool:

@@ -185,6 +185,11 @@ def test_clouds_are_read(tmp_path: Path) -> None:
         assert sample.domain == "points"
         assert_allclose(sample.signals["position"].values, points[:, :3], rtol=1e-6)
     assert "velocity" in read_file(tmp_path / "c.npz").signals
+    np.savez(tmp_path / "x.npz", pos=points[:, :3], x=points, edge=points)
+    told = read_file(tmp_path / "x.npz")
+    assert told.domain == "points" and (told.signals["values"].values == points).all(), "x is what the points carry"
+    np.savez(tmp_path / "one.npz", position=points[:, :3], features=np.arange(len(points)))
+    assert read_file(tmp_path / "one.npz").signals["values"].values.shape == (len(points), 1)
     np.savez(tmp_path / "d.npz", np.repeat(points[:, :3], 2, 0))  # no name, as of an NPY
     assert read_file(tmp_path / "d.npz").signals["position"].values.shape == (10, 3)
 

@@ -244,6 +244,9 @@ def test_scaled_points_stay_in_sight_unless_a_person_has_looked_elsewhere(view: 
     assert view.canvas.eye is still, "a turn that needs no more room moves no eye"
     give(view, points_frame(chain=f"{TURN}+dilation:1.8+displacement:3,0,0"))
     assert view.canvas.eye.distance > still.distance and outside() == 0
+    give(view, points_frame(chain=f"{TURN}+dilation:1.3"))
+    give(view, points_frame(chain=TURN))
+    assert view.canvas.eye.distance == pytest.approx(still.distance, rel=1e-9), "it comes back as the points do"
     view.canvas.look_with(still)  # as a hand does
     give(view, points_frame(chain=f"{TURN}+dilation:1.9+displacement:3,0,0"))
     assert view.canvas.eye is still and outside() > 0

@@ -1,120 +1,114 @@
-"""Files of every kind are dropped on the window: anywhere on it, and what each opens."""
+"""Data in space dropped on the window: by the events that a mouse makes, on networks of another kind."""
 
 from __future__ import annotations
 
-import json
+from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
-import torch
+from PIL import Image
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
-from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDragMoveEvent, QDropEvent
-from PySide6.QtWidgets import QApplication, QLineEdit, QWidget
+from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
-from safetensors.torch import save_file
-from torch import nn
 
-import main
 from explorer.state.state import State
-from tests.widgets.parts.driving.windows import LONGEST_MS, Open, open_window, settle
-from widgets.charts.plot import Plot
+from tests.widgets.parts.driving.windows import LONGEST_MS, Open, settle
 from widgets.window.main_window import MainWindow
 
-__all__ = ["open_window"]
-
-COPY, LEFT, NONE = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
-NET = """
-from torch import nn
-
-INPUT_SHAPE = (1, 8, 8)
-
-class Net(nn.Conv2d):
-    def __init__(self):
-        super().__init__(1, 2, 3)
-"""
+WATER = "3\nwater\nO 0 0 0.119\nH 0 0.763 -0.477\nH 0 -0.763 -0.477\n"
 
 
-def drag(window: MainWindow, at: QPoint, *paths: Path, leave: bool = False) -> None:
-    """Send what the window system sends, to where it sends it: the window's handle."""
-    data = QMimeData()
-    data.setUrls([QUrl.fromLocalFile(str(path)) for path in paths])
-    data.setText("\n".join(map(str, paths)))  # as file managers do: a field of text would take it
-    handle = window.windowHandle()
-    QApplication.sendEvent(handle, QDragEnterEvent(at, COPY, data, LEFT, NONE))
-    QApplication.sendEvent(handle, QDragMoveEvent(at, COPY, data, LEFT, NONE))
-    assert window.drop_hint.isVisible()
-    if leave:
-        QApplication.sendEvent(handle, QDragLeaveEvent())
-    else:
-        QApplication.sendEvent(handle, QDropEvent(QPointF(at), COPY, data, LEFT, NONE))
+def molecule(folder: Path) -> Path:
+    (folder / "water.xyz").write_text(WATER)
+    return folder / "water.xyz"
+
+
+def cloud(folder: Path) -> Path:
+    rng = np.random.default_rng(0)
+    np.savez(folder / "cloud.npz", position=rng.normal(size=(40, 3)), x=rng.normal(size=(40, 2)))
+    return folder / "cloud.npz"
+
+
+def volume(folder: Path) -> Path:
+    z, y, x = np.mgrid[:14, :12, :10]
+    np.save(folder / "volume.npy", np.exp(-((z - 7) ** 2 + (y - 5) ** 2 + (x - 6) ** 2) / 9).astype(np.float32))
+    return folder / "volume.npy"
+
+
+def panorama(folder: Path) -> Path:
+    east, south = np.meshgrid(np.linspace(0, 2 * np.pi, 64, endpoint=False), np.linspace(0, np.pi, 32))
+    grey = 127 + 100 * np.sin(south) * np.cos(east)
+    Image.fromarray(grey.astype(np.uint8)).save(folder / "panorama.png")
+    return folder / "panorama.png"
+
+
+def drop(window: MainWindow, path: Path) -> None:
+    """Drag a file over the window, and let go."""
+    data, at = QMimeData(), QPoint(500, 400)
+    data.setUrls([QUrl.fromLocalFile(str(path))])
+    left, none, copy = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, Qt.DropAction.CopyAction
+    over = QDragEnterEvent(at, copy, data, left, none)
+    QApplication.sendEvent(window, over)
+    assert over.isAccepted() and window.drop_hint.isVisible(), "nothing says that it can be dropped here"
+    QApplication.sendEvent(window, QDropEvent(QPointF(at), copy, data, left, none))
     assert not window.drop_hint.isVisible()
 
 
-def middle(window: MainWindow, widget: QWidget) -> QPoint:
-    return widget.mapTo(window, widget.rect().center())
-
-
-@pytest.mark.slow
-def test_a_file_is_taken_over_charts_and_fields_of_text(qtbot: QtBot, open_window: Open, tmp_path: Path) -> None:
-    window = open_window(State("plain-cnn", device="cpu"))
-    qtbot.waitUntil(lambda: any(plot.isVisible() for plot in window.findChildren(Plot)), timeout=LONGEST_MS)
-    chart = next(plot for plot in window.findChildren(Plot) if plot.isVisible())
-    field = next(edit for edit in window.findChildren(QLineEdit) if edit.isVisible() and edit.acceptDrops())
-    text = field.text()
-    for place in (chart, field):
-        path = tmp_path / f"{type(place).__name__}.py"
-        path.write_text(NET)
-        drag(window, middle(window, place), path, leave=True)
-        qtbot.waitUntil(field.acceptDrops, timeout=LONGEST_MS)  # of text, which may be dragged as before
-        drag(window, middle(window, place), path)
-        qtbot.waitUntil(lambda: window.files.models.page is not None, timeout=LONGEST_MS)
-        page = window.files.models.page
-        assert page is not None and page.found.path == str(path)
-        page.reject()
-        qtbot.waitUntil(lambda: window.files.models.page is None, timeout=LONGEST_MS)
-    qtbot.waitUntil(field.acceptDrops, timeout=LONGEST_MS)
-    assert field.text() == text
-
-
-def made(kind: str, folder: Path) -> Path:
-    path = folder / kind
-    network = nn.Sequential(nn.Conv2d(1, 2, 3), nn.ReLU())
-    match path.suffix:
-        case ".py":
-            path.write_text(NET)
-        case ".safetensors":
-            save_file(main.cards()["plain-cnn"].build().state_dict(), path)
-        case ".pt":
-            torch.save(main.cards()["plain-cnn"].build().state_dict(), path)
-        case ".pth":
-            torch.save(network, path)
-        case ".pt2":
-            torch.export.save(torch.export.export(network, (torch.zeros(1, 1, 8, 8),)), path)
-        case ".onnx":
-            path.write_bytes(b"\x08\x08:\x00")
-        case "":
-            path.mkdir()
-            (path / "config.json").write_text(json.dumps({"model_type": "vit", "architectures": ["ViTModel"]}))
-            save_file({"a": torch.zeros(2)}, path / "model.safetensors")
-    return path
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize(
-    ("kind", "tier"),
+    ("model", "file", "domain", "about"),
     [
-        ("net.py", "code"), ("weights.safetensors", "weights"), ("state.pt", "weights"), ("module.pth", "code"),
-        ("program.pt2", "code"), ("graph.onnx", "inspect"), ("folder", "weights"),
+        ("oh-cnn", molecule, "points", "schnet-energies"),
+        ("sphere-cnn", cloud, "points", "pointnet-space"),
+        ("egnn", volume, "volume", ""),
+        ("sphere-solids", panorama, "sphere", "sphere-solids"),
     ],
-)  # fmt: skip
-def test_each_kind_shows_what_it_is(qtbot: QtBot, open_window: Open, tmp_path: Path, kind: str, tier: str) -> None:
-    window = open_window(State("plain-cnn", device="cpu"))
-    path = made(kind, tmp_path)
+)
+@pytest.mark.slow
+def test_what_is_dropped_lands_on_a_network_about_it_and_one_undo_takes_it_back(
+    qtbot: QtBot, open_window: Open, tmp_path: Path,
+    model: str, file: Callable[[Path], Path], domain: str, about: str,
+) -> None:  # fmt: skip
+    window, path = open_window(State(model, device="cpu")), file(tmp_path)
     before = window.controller.state
-    drag(window, QPoint(600, 300), path)
-    qtbot.waitUntil(lambda: window.files.models.page is not None, timeout=LONGEST_MS)
-    page = window.files.models.page
-    assert page is not None and page.found.path == str(path) and page.found.tier == tier and page.isVisible()
-    assert window.controller.state == before  # nothing has run, and nothing is shown, before the person says so
-    page.reject()
+    drop(window, path)
+    qtbot.waitUntil(lambda: window.controller.state.sample == str(path), timeout=LONGEST_MS)
     settle(qtbot, window)
+    frame, state = window.controller.frame, window.controller.state
+    assert frame is not None and frame.sample_title == path.name and frame.squares[0].domain == domain
+    assert about in ("", state.model)
+    assert (state.model == model) is not ("cannot take" in window.infobar.text.text())
+    window.controller.undo()
+    settle(qtbot, window)
+    assert window.controller.state == before and not window.controller.can_undo
+
+
+BAD = {
+    "nan.xyz": "3\nw\nO nan 0 0\nH 0 0.7 0\nH 0 0 0.7\n",
+    "unknown.xyz": "2\nw\nO 0 0 0\nQz 0 0 1\n",
+    "empty.xyz": "", "empty.pdb": "", "empty.ply": "", "empty.npz": "", "empty.nii": "", "empty.pcd": "",
+}  # fmt: skip
+
+
+@pytest.mark.slow
+def test_what_cannot_be_read_is_said_in_one_sentence_and_nothing_is_lost(
+    qtbot: QtBot, open_window: Open, tmp_path: Path
+) -> None:
+    window = open_window(State("egnn", device="cpu"))
+    before, picture = window.controller.state, window.controller.frame
+    assert picture is not None
+    for name, text in BAD.items():
+        path = tmp_path / name
+        path.write_text(text)
+        drop(window, path)
+        qtbot.waitUntil(
+            lambda told=name: window.infobar.isVisible() and told in window.infobar.text.text(), timeout=LONGEST_MS
+        )
+        said = window.infobar.text.text()
+        assert "Traceback" not in said and len(said) < 300, said
+        frame = window.controller.frame
+        assert window.controller.state == before and not window.controller.can_undo
+        assert frame is not None and (frame.state, frame.sample_title) == (picture.state, picture.sample_title), (
+            "the stage shows what it showed"
+        )

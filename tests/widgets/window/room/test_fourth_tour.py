@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QRectF, Qt
+from PySide6.QtCore import QPoint, QRectF, Qt
+from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QApplication, QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
@@ -13,6 +14,7 @@ from explorer.declare.elements import parse_chain
 from explorer.state.state import State
 from tests.widgets.parts.driving.view_driving import opened
 from tests.widgets.parts.driving.windows import Open, activate, settle
+from widgets.base.look import theme
 from widgets.figures.export import drawn
 from widgets.figures.style import Style
 from widgets.views.charts.errors import ErrorsView
@@ -21,6 +23,17 @@ from widgets.window.lessons.targets import in_sight
 from widgets.window.main_window import MainWindow
 
 TURNED = parse_chain("rotate:90")
+
+
+def ringed(window: MainWindow, held: QWidget) -> bool:
+    """Say whether pixels in the colour of the ring lie along some edge of what has the keyboard."""
+    picture, colour = window.grab().toImage(), QColor(theme.current().accent)
+    corner = held.mapTo(window, QPoint(0, 0))
+    rows, columns = range(corner.y() - 3, corner.y() + 4), range(corner.x() - 3, corner.x() + held.width() + 3)
+    inside = [(x, y) for y in rows for x in columns if picture.valid(x, y)]
+    rows = range(corner.y() - 3, corner.y() + held.height() + 3)
+    inside += [(x, y) for y in rows for x in range(corner.x() - 3, corner.x() + 4) if picture.valid(x, y)]
+    return sum(picture.pixelColor(x, y) == colour for x, y in inside) >= 10
 
 
 def tabbed_through(qtbot: QtBot, window: MainWindow) -> list[QWidget]:
@@ -40,6 +53,7 @@ def tabbed_through(qtbot: QtBot, window: MainWindow) -> list[QWidget]:
         if held is stage or stage.isAncestorOf(held):
             return way
         assert window.focus_ring.around() is not None, f"nothing shows that {held} has the keyboard"
+        assert ringed(window, held), f"the ring round {held} is hidden"
     raise AssertionError("Tab does not come back")
 
 

@@ -70,11 +70,10 @@ class MeshCanvas(QWidget):
         self.orders: tuple[Array | None, ...] = ()  # of each panel: the number there of each vertex, None: the same
         self._fit = True  # at the next picture
         self._new = True  # whether looks came since it was asked what of them is in sight
+        self._back = False  # whether the eye has moved back for what was out of sight, and may come nearer again
         self._whole: tuple[Eye, float, float] | None = None  # an eye that sees all, and of what panels
         self._press: QPointF | None = None
-        self._last = QPointF()
-        self._act = ""
-        self._moved = False
+        self._last, self._act, self._moved = QPointF(), "", False
         self._turning: tuple[int, QPointF] | None = None  # whose frame the wheel turns, and where the mouse is
         self._rest = QTimer(self, singleShot=True, interval=REST_MS)
         self._rest.timeout.connect(self.update)
@@ -106,7 +105,7 @@ class MeshCanvas(QWidget):
         before = [look.faces for look in self.looks if len(look.faces)][:1]
         after = [look.faces for look in looks if len(look.faces)][:1]
         if [id(faces) for faces in before] != [id(faces) for faces in after]:
-            self._fit = True
+            self._fit, self._back = True, False
             self.pictures.times.clear()
         self.pictures.looks = tuple(looks)
         self._changed()
@@ -187,9 +186,8 @@ class MeshCanvas(QWidget):
 
     def _fitted(self, axes: Array) -> Eye:
         box = self.cells()[0] if self.looks else QRectF(self.rect())
-        made = self.pictures.fitted(axes, box)
-        self._whole = made, box.width(), box.height()
-        return made
+        self._whole = self.pictures.fitted(axes, box), box.width(), box.height()
+        return self._whole[0]
 
     def _resized(self) -> bool:
         """Say whether all was seen, and the panels are of another size now."""
@@ -199,10 +197,13 @@ class MeshCanvas(QWidget):
         return (box.width(), box.height()) != self._whole[1:]
 
     def _left(self) -> bool:
-        """Say whether all was seen, and something is out of sight now: scaled or shifted."""
+        """Say whether all was seen, and something is out of sight now, scaled or shifted; or no longer is."""
         new, self._new = self._new, False
-        whole = self._whole is not None and self._whole[0] is self.eye and bool(self.looks)
-        return new and whole and self.pictures.fitted(self.eye.axes, self.cells()[0]).distance > FAR * self.eye.distance
+        if not new or self._whole is None or self._whole[0] is not self.eye or not self.looks:
+            return False
+        needed = self.pictures.fitted(self.eye.axes, self.cells()[0]).distance / self.eye.distance
+        self._back = self._back or needed > FAR
+        return needed > FAR or (self._back and needed * FAR < 1)
 
     # drawing ----------------------------------------------------------------------------------------------------
     def settle(self) -> None:

@@ -1,0 +1,40 @@
+"""A film of a stage in space: its pictures are those of the stage at rest."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from pytestqt.qtbot import QtBot
+
+from explorer.declare.elements import parse_chain
+from explorer.state.state import State
+from tests.widgets.parts.driving.windows import LONGEST_MS, Open, settle
+from widgets.window.automation import recording
+
+
+@pytest.mark.slow
+def test_pictures_of_a_film_are_as_sharp_as_the_stage_at_rest(
+    qtbot: QtBot, open_window: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recording, "PICTURES", 3)
+    films: list[Any] = []
+    monkeypatch.setattr(recording, "write", lambda _, pictures, *__: films.append(pictures))
+    window = open_window(State("egnn", steps=parse_chain("rotation:40,25,10"), orbit="rotation", device="cpu"))
+    window.show_view("points")
+    settle(qtbot, window, measured=True)
+    view = window.panes.named("points")
+    assert view is not None
+    film = recording.Recorder(window.controller, view, "film.gif")
+    film.begin()
+    qtbot.waitUntil(lambda: len(films) == 1, timeout=LONGEST_MS)
+    settle(qtbot, window)
+    last = film._elements[-1]
+    window.controller.change({"steps": window.controller.state.with_step("rotation", last).steps})
+    settle(qtbot, window)
+    view.catch_up()
+    view.settle()
+    still = recording.as_array(view.snapshot().toImage()).astype(int)
+    assert len(films[0]) == len(film._elements) > 1
+    assert np.abs(films[0][-1].astype(int) - still[: films[0][-1].shape[0], : films[0][-1].shape[1]]).mean() < 0.2
