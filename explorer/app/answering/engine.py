@@ -171,9 +171,8 @@ class LocalEngine:
 
     def prepared(self, state: State, name: str, cancelled: Callable[[], bool] | None = None) -> Prepared:
         """Return what the epoch of (`state`, model `name`) needs, computed at most once."""
-        mine = (state.params, state.overrides, state.interventions)
+        card, mine = self.card(name), (state.params, state.overrides, state.interventions)
         params, overrides, some = mine if name == state.model else ((), (), ())
-        card = self.card(name)
         key = (name, params, self._sample_key(state, card), state.device, state.dtype, state.seed, overrides, some)
         if (kept := self._prepared.used(key)) is not None:
             return kept
