@@ -43,7 +43,7 @@ class Recorder(QObject):
         param = transform.params[index]
         step = self._start.step(transform.name)
         held = step.values if step is not None else transform.defaults
-        self._elements = [(*held[:index], v, *held[index + 1 :]) for v in along(param, *controller.player.span(param))]
+        self.elements = [(*held[:index], v, *held[index + 1 :]) for v in along(param, *controller.player.span(param))]
         self._grab = QTimer(self, singleShot=True, interval=0)
         self._grab.timeout.connect(self._take_picture)
 
@@ -55,12 +55,12 @@ class Recorder(QObject):
 
     def _next(self) -> None:
         done = len(self._pictures)
-        if done == len(self._elements):
+        if done == len(self.elements):
             self._write()
             return
-        self._controller.busy.emit(Busy("Filming the orbit…", done / len(self._elements)))
-        self._asked = self._start.with_step(self._start.orbit, self._elements[done])
-        self._controller.grant(Wish(step=(self._start.orbit, self._elements[done]), tag="film"))
+        self._controller.busy.emit(Busy("Filming the orbit…", done / len(self.elements)))
+        self._asked = self._start.with_step(self._start.orbit, self.elements[done])
+        self._controller.grant(Wish(step=(self._start.orbit, self.elements[done]), tag="film"))
         if not self._controller.waiting:  # this is where the window stands already
             self._grab.start()
 

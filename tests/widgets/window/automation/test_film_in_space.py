@@ -30,11 +30,11 @@ def test_pictures_of_a_film_are_as_sharp_as_the_stage_at_rest(
     film.begin()
     qtbot.waitUntil(lambda: len(films) == 1, timeout=LONGEST_MS)
     settle(qtbot, window)
-    last = film._elements[-1]
+    last = film.elements[-1]
     window.controller.change({"steps": window.controller.state.with_step("rotation", last).steps})
     settle(qtbot, window)
     view.catch_up()
     view.settle()
     still = recording.as_array(view.snapshot().toImage()).astype(int)
-    assert len(films[0]) == len(film._elements) > 1
+    assert len(films[0]) == len(film.elements) > 1
     assert np.abs(films[0][-1].astype(int) - still[: films[0][-1].shape[0], : films[0][-1].shape[1]]).mean() < 0.2
