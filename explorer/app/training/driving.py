@@ -272,7 +272,15 @@ class Drive:
             trained = {id(p) for group in self._optimizer.param_groups for p in group["params"]}
             # by type: asking an object what it is an instance of may run code of other libraries
             modules = [m for m in gc.get_objects() if issubclass(type(m), nn.Module)]
-            among = [m for m in modules if trained & {id(p) for p in m.parameters()}]
+            among = [m for m in modules if trained & _parameters(m)]
         with torch.random.fork_rng(devices=[]):  # a training may draw from the same generator as fresh parameters
             wanted = set(self.card.build().state_dict())
         return next((m for m in among if set(m.state_dict()) == wanted), None)
+
+
+def _parameters(module: nn.Module) -> set[int]:
+    """Return which parameters a module has, none of one that cannot be asked: it may be anybody's in this process."""
+    try:
+        return {id(p) for p in module.parameters()}
+    except Exception:
+        return set()

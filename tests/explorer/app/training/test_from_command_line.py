@@ -102,6 +102,15 @@ def test_steps_end_it_and_nothing_is_left_but_weights_and_log(train: Any, tmp_pa
     assert train("line", "--steps", 4)[0] == 0 and (tmp_path / "line.safetensors").exists()  # its own loop
 
 
+def test_a_module_of_somebody_else_that_cannot_be_asked_is_left_alone(train: Any) -> None:
+    class Deaf(nn.Module):
+        def named_modules(self, *_: Any, **__: Any) -> Any:
+            raise ZeroDivisionError
+
+    deaf = Deaf()
+    assert train("line", "--steps", 4)[0] == 0 and isinstance(deaf, nn.Module)
+
+
 def test_another_loss_or_none(train: Any) -> None:
     code, said, _ = train("course", "--loss", "hinge")
     assert code == 2 and "has no loss 'hinge'; it has squared error, absolute error" in said
