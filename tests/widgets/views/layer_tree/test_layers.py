@@ -399,12 +399,14 @@ def test_a_turn_of_the_wheel_paints_the_rows_that_come_into_sight(view, qtbot):
     class Paints(QObject):
         def eventFilter(self, watched, event):
             if event.type() == QEvent.Type.Paint:
-                painted.append(sum(rect.height() for rect in event.region()))
+                painted[-1] += sum(rect.height() for rect in event.region())
             return False
 
     paints = Paints()
     viewport.installEventFilter(paints)
-    bar.setValue(bar.value() + 3 * high)
-    QApplication.processEvents()
-    assert view.tree.indexAt(viewport.rect().topLeft()).data() == "layer023"
-    assert sum(painted) < viewport.height() / 2, "a notch of the wheel painted all rows"
+    for _ in range(5):  # the desktop may ask for all of it at any time
+        painted.append(0)
+        bar.setValue(bar.value() + 3 * high)
+        QApplication.processEvents()
+    assert view.tree.indexAt(viewport.rect().topLeft()).data() == "layer035"
+    assert 0 < min(painted) < viewport.height() / 2, "a notch of the wheel painted all rows"
