@@ -412,6 +412,8 @@ def test_a_session_saved_while_it_learns_opens_when_the_training_has_gone(
     run = begun(qtbot, page)
     standing(qtbot, page, run)
     window = window_of(page)
+    for _ in range(2):  # what is shown may be older than what was written at last: it is shown anew
+        click(qtbot, page.follow)
     settle(qtbot, window)
     assert window.controller.frame is not None
     answer = window.controller.frame.squares[0].output.tolist()
