@@ -37,7 +37,8 @@ def reaches(run: Run, x: Tensor, field: FieldType, fields: Mapping[str, FieldTyp
     endless = {name: of for name, of in fields.items() if math.isinf(found[name])}
     if endless and len(steps) <= LONG:
         try:
-            found |= _tried(run, _noise(steps, LONGER * len(steps)), field, endless)
+            # a filter as long as the sequence ends in a longer one: what rounding leaves behind it counts as heard
+            found |= _tried(run, _noise(steps, LONGER * len(steps)), field, endless, ends=False)
         except torch.OutOfMemoryError:
             raise
         except Exception:  # it takes so many steps and no other number
@@ -71,7 +72,9 @@ def _noise(like: Tensor, steps: int) -> Tensor:
     ).to(like)
 
 
-def _tried(run: Run, noise: Tensor, field: FieldType, fields: Mapping[str, FieldType]) -> dict[str, float]:
+def _tried(
+    run: Run, noise: Tensor, field: FieldType, fields: Mapping[str, FieldType], ends: bool = True
+) -> dict[str, float]:
     def changed(at: int, value: Tensor | float) -> Mapping[str, Tensor]:
         other = noise.clone()
         other[at] = value
@@ -82,7 +85,7 @@ def _tried(run: Run, noise: Tensor, field: FieldType, fields: Mapping[str, Field
     found = {n: 0.0 if torch.equal(before[n], again[n]) else math.nan for n in fields}
     # places that padding has added behind the end hear of nothing there
     behind = {n: max(0.0, _places(f, before[n]) * f.spacing - len(noise)) for n, f in fields.items() if _cut(f)}
-    found = _heard(changed, noise, before, found, fields)
+    found = _heard(changed, noise, before, found, fields, ends)
     return {n: reach + behind.get(n, 0.0) for n, reach in found.items()}
 
 
@@ -96,7 +99,7 @@ def _places(field: FieldType, values: Tensor) -> int:
 
 def _heard(
     changed: Callable[[int, Tensor | float], Mapping[str, Tensor]], noise: Tensor, before: Mapping[str, Tensor],
-    found: dict[str, float], fields: Mapping[str, FieldType],
+    found: dict[str, float], fields: Mapping[str, FieldType], sharp: bool,
 ) -> dict[str, float]:  # fmt: skip
     """Return `found`, 0 or NaN where it is not to be known, with how far changed steps are heard."""
     faint: set[str] = set()
@@ -109,7 +112,9 @@ def _heard(
         for n in wanted:
             # what is no farther round the end than the middle is heard has been wrapped round by circular padding
             within = 0.0 if at == middle else found[n]
-            reach, fades = heard(before[n], after[n], partial(_farthest, fields[n], at, len(noise), within))
+            farthest = partial(_farthest, fields[n], at, len(noise), within)
+            straight = partial(_farthest, fields[n], at, len(noise), 0.0) if sharp else _nowhere
+            reach, fades = heard(before[n], after[n], farthest, straight)
             if fades:
                 faint.add(n)
             found[n] = max(found[n], reach)
@@ -120,6 +125,10 @@ def _heard(
             for n in faint:
                 found[n] = max(found[n], _farthest(fields[n], at, len(noise), found[n], after[n].isnan()))
     return found
+
+
+def _nowhere(_: Tensor) -> float:
+    return math.nan
 
 
 def _farthest(field: FieldType, at: int, steps: int, within: float, changed: Tensor) -> float:
