@@ -71,3 +71,24 @@ def fitted_signal(name: str, values: Array, form: Sizes) -> Signal:
     if values.shape != wanted:
         raise ValueError(f"{name} takes {what}, and values of shape {values.shape} are given; write {example!r}")
     return Signal(np.array(values, np.float32), INVARIANT)
+
+
+def given_or_first(
+    name: str, form: Sizes, given: Signal | None, what: str, seed: int
+) -> tuple[Signal, tuple[str, ...]]:
+    """Return the numbers of an argument, of data that lack them those that a network is shown first, with a note.
+
+    Args:
+        what: the data is, for the note.
+
+    Raises:
+        ValueError: what is given is of another form.
+    """
+    if given is not None:
+        return fitted_signal(name, given.values, form), ()
+    text = first_text(form)
+    made = unplaced_signal(text, seed)
+    assert made is not None
+    return fitted_signal(name, made.values, form), (
+        f"the data is one {what}: {name} is {text.removeprefix('number:')}",
+    )

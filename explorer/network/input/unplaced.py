@@ -10,13 +10,21 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from explorer.declare.telling.asking import BELOW, NUMBER, VECTOR, Sizes
+from explorer.declare.telling.asking import BELOW, NUMBER, VECTOR, Sizes, is_unplaced
+from explorer.network.input.arguments import ByName
 from explorer.network.input.recognise import shapes_of
 from explorer.network.tracing.trials import answer_of
 
 MOST_WIDTHS = 4  # of vectors
 BATCH = 2  # tells one number for each sample from one that is everywhere the same
 WHOLE: Sizes = (BELOW, 0)  # a whole number, below what is still to be found
+
+
+def in_order(named: Sequence[tuple[str, Sizes]]) -> tuple[tuple[str, ...], ByName]:
+    """Return the names with what has places first, of which the first is x, and how a network is called with them."""
+    names = tuple(name for name, _ in named)
+    held = tuple(name for name, _ in sorted(named, key=lambda one: is_unplaced(one[1])))
+    return held, ByName(names, tuple(held.index(name) for name in names))
 
 
 def unplaced_forms(network: nn.Module) -> list[Sizes]:

@@ -141,7 +141,7 @@ class GridSpace(Space):
 
     def inputs(self, sample: Sample, form: Form, device: torch.device, dtype: torch.dtype) -> Inputs:
         from explorer.network.input.inputs import from_signals
-        from explorer.spaces.grid.network.several import in_order
+        from explorer.network.input.unplaced import in_order
 
         assert isinstance(form, InputSpec)
         if not form.images:

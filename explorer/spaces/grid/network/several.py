@@ -7,19 +7,25 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from explorer.data.unplaced import first_text, fitted_signal, unplaced_signal
+from explorer.data.unplaced import first_text, given_or_first
 from explorer.declare.samples import Sample, Signal
 from explorer.declare.telling.asking import NUMBER, Sizes, is_unplaced, parse_unplaced
 from explorer.declare.telling.counting import number_of
 from explorer.network.input.arguments import ByName
 from explorer.network.input.recognise import Recognised
-from explorer.network.input.unplaced import BATCH, settled_forms, unplaced_forms, unplaced_others, unplaced_trial
+from explorer.network.input.unplaced import (
+    BATCH,
+    in_order,
+    settled_forms,
+    unplaced_forms,
+    unplaced_others,
+    unplaced_trial,
+)
 from explorer.network.tracing.trials import answer_of
 from explorer.spaces.grid.network.fit import InputShape, fit
 from explorer.spaces.grid.network.form import InputSpec, Named
@@ -138,14 +144,6 @@ def first_data(images: Named) -> str:
     )
 
 
-def in_order(images: Named) -> tuple[tuple[str, ...], Any]:
-    """Return the names with the images first, of which the first is x, and how a network is called with them so."""
-    names = [name for name, _ in images]
-    placed = [name for name, form in images if _is_image(form)]
-    held = (*placed, *(name for name in names if name not in placed))
-    return held, ByName(tuple(names), tuple(held.index(name) for name in names))
-
-
 def fit_several(sample: Sample, images: Named) -> Sample:
     """Adapt a sample to a network that takes images by name, and numbers beside them.
 
@@ -167,11 +165,8 @@ def fit_several(sample: Sample, images: Named) -> Sample:
     for k, name in enumerate(names):
         form = forms[name]
         if is_unplaced(form):
-            if single:
-                text = first_text(form)
-                own[name] = unplaced_signal(text, k)  # type: ignore[assignment]
-                notes += (f"the data is one image: {name} is {text.removeprefix('number:')}",)
-            made[name] = fitted_signal(name, own[name].values, form)
+            made[name], told = given_or_first(name, form, None if single else own[name], "image", k)
+            notes += told
             continue
         image = declared_shape(form)
         signal = sample.x if single else own[name]

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from explorer.data.unplaced import first_text, fitted_signal, unplaced_signal
+from explorer.data.unplaced import first_text, given_or_first
 from explorer.declare.inputs import Inputs
 from explorer.declare.samples import Sample, Signal
 from explorer.declare.telling.asking import NUMBER, Sizes, is_unplaced, parse_unplaced
@@ -20,7 +20,14 @@ from explorer.network.changing.copying import duplicate
 from explorer.network.changing.precision import copied
 from explorer.network.input.arguments import ByName
 from explorer.network.input.inputs import called, from_signals
-from explorer.network.input.unplaced import BATCH, settled_forms, unplaced_forms, unplaced_others, unplaced_trial
+from explorer.network.input.unplaced import (
+    BATCH,
+    in_order,
+    settled_forms,
+    unplaced_forms,
+    unplaced_others,
+    unplaced_trial,
+)
 from explorer.network.tracing.bounded import bounded
 from explorer.network.tracing.running import evaluating, first_tensor, tried
 from explorer.network.tracing.trials import answer_of
@@ -226,11 +233,8 @@ def fit_several(sample: Sample, form: SequenceInput) -> Sample:
     # what lies at no place comes last: the first is the one that is drawn
     for k, (name, sizes) in enumerate(sorted(form.sequences, key=lambda named: is_unplaced(named[1]))):
         if is_unplaced(sizes):
-            text = first_text(sizes)
-            signal = unplaced_signal(text, k) if single else own[name]
-            assert signal is not None
-            made[name] = fitted_signal(name, signal.values, sizes)
-            notes += (f"the data is one sequence: {name} is {text.removeprefix('number:')}",) if single else ()
+            made[name], told = given_or_first(name, sizes, None if single else own[name], "sequence", k)
+            notes += told
             continue
         width = _width(sizes)
         one = replace(form, channels=width, sequences=())
@@ -260,14 +264,13 @@ def several_inputs(sample: Sample, form: SequenceInput, device: torch.device, dt
     Raises:
         ValueError: NaN and infinities.
     """
-    names = [name for name, _ in form.sequences]
-    placed = [name for name, sizes in form.sequences if not is_unplaced(sizes)]
-    held = (*placed, *(name for name in names if name not in placed))
+    held, call = in_order(form.sequences)
+    placed = [sizes for _, sizes in form.sequences if not is_unplaced(sizes)]
     made = from_signals(sample, held, device, dtype)
     each = [sequence_inputs(value, form.layout) for value in made.values[: len(placed)]]
     values = (*(one.x for one in each), *made.values[len(placed) :])
     fields = (*(one.field for one in each), *made.fields[len(placed) :])
-    return Inputs(values, fields, held, call=ByName(tuple(names), tuple(held.index(name) for name in names)))
+    return Inputs(values, fields, held, call=call)
 
 
 def is_sequence(value: object) -> bool:
