@@ -13,6 +13,7 @@ NUMBER, VECTOR, BELOW = "number", "vector", "below"  # what has no places: one, 
 LARGEST = 1 << 20  # of one size
 
 Sizes = tuple[int | str | None, ...]
+Named = tuple[tuple[str, Sizes], ...]
 Sort = Literal["whole", "sizes", "named", "choice", "ordered", "names"]
 
 

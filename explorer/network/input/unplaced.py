@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from explorer.declare.telling.asking import BELOW, NUMBER, VECTOR, Sizes, is_unplaced
+from explorer.declare.telling.asking import BELOW, NUMBER, VECTOR, Named, Sizes, is_unplaced
 from explorer.network.input.arguments import ByName
 from explorer.network.input.recognise import shapes_of
 from explorer.network.tracing.trials import answer_of
@@ -20,7 +20,7 @@ BATCH = 2  # tells one number for each sample from one that is everywhere the sa
 WHOLE: Sizes = (BELOW, 0)  # a whole number, below what is still to be found
 
 
-def in_order(named: Sequence[tuple[str, Sizes]]) -> tuple[tuple[str, ...], ByName]:
+def in_order(named: Named) -> tuple[tuple[str, ...], ByName]:
     """Return the names with what has places first, of which the first is x, and how a network is called with them."""
     names = tuple(name for name, _ in named)
     held = tuple(name for name, _ in sorted(named, key=lambda one: is_unplaced(one[1])))

@@ -6,12 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from explorer.declare.card import Form
-from explorer.declare.telling.asking import Sizes
+from explorer.declare.telling.asking import Named
 from explorer.declare.telling.choices import Choice
 from explorer.declare.types.fields import FieldType, Scalar
 from explorer.spaces.grid.fields import grid
-
-Named = tuple[tuple[str, Sizes], ...]
 
 IMAGE = grid(Scalar(intensity=True))
 FITS = (("crop", "crop to the centre"), ("pad", "the whole picture, padded"), ("stretch", "stretch"))

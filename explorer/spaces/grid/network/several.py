@@ -14,7 +14,7 @@ from torch import Tensor
 
 from explorer.data.unplaced import first_text, given_or_first
 from explorer.declare.samples import Sample, Signal
-from explorer.declare.telling.asking import NUMBER, Sizes, is_unplaced, parse_unplaced
+from explorer.declare.telling.asking import NUMBER, Named, Sizes, is_unplaced, parse_unplaced
 from explorer.declare.telling.counting import number_of
 from explorer.network.input.arguments import ByName
 from explorer.network.input.recognise import Recognised
@@ -28,7 +28,7 @@ from explorer.network.input.unplaced import (
 )
 from explorer.network.tracing.trials import answer_of
 from explorer.spaces.grid.network.fit import InputShape, fit
-from explorer.spaces.grid.network.form import InputSpec, Named
+from explorer.spaces.grid.network.form import InputSpec
 from explorer.work.limits import MAX_SIDE
 
 SIDE = 29  # of the images that come with the program, the first that a network is shown

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from explorer.declare.card import Form
-from explorer.declare.telling.asking import Sizes
+from explorer.declare.telling.asking import Named
 
 KINDS = ("values", "tokens", "dna", "ids")
 LAYOUTS = ("NTC", "TNC", "NCT", "TC", "CT")  # of a sequence: N is the batch, which is 1, T the steps, C the channels
@@ -41,4 +41,4 @@ class SequenceInput(Form):
     unknown: str | None = None
     names: tuple[str, ...] = ()
     tokenizer: str = ""
-    sequences: tuple[tuple[str, Sizes], ...] = ()
+    sequences: Named = ()

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from explorer.data.unplaced import first_text, given_or_first
 from explorer.declare.inputs import Inputs
 from explorer.declare.samples import Sample, Signal
-from explorer.declare.telling.asking import NUMBER, Sizes, is_unplaced, parse_unplaced
+from explorer.declare.telling.asking import NUMBER, Named, Sizes, is_unplaced, parse_unplaced
 from explorer.declare.types.fields import FieldType, Scalar
 from explorer.network.changing.copying import duplicate
 from explorer.network.changing.precision import copied
@@ -42,8 +42,6 @@ STEPS = 64  # of noise where nothing says how many
 STEPS_TRIED = 23
 MOST_WIDTHS = 4  # of sequences beside numbers
 MOST_TRIALS = 720  # of widths and orders of axes
-
-Named = tuple[tuple[str, Sizes], ...]
 
 
 def said_sequences(channels: object) -> Named | None:
