@@ -194,22 +194,35 @@ def channel_errors(expected: Tensor, answer: Tensor, where: Mask, field: FieldTy
 
 def there_and_back(element: Element, values: Tensor, field: FieldType, receptive: Radius = 0.0) -> Tensor:
     """Return the interpolation floor ||M(rho(g^-1) rho(g) y - y)|| / ||M y|| per sample, (batch,)."""
-    if element.exact(field, tuple(values.shape)) or not element.resamples:
+    return all_there_and_back(element, [values], field, [receptive])[0]
+
+
+def all_there_and_back(
+    element: Element, layers: Sequence[Tensor], field: FieldType, receptive: Sequence[Radius]
+) -> list[Tensor]:
+    """Return the floors of several layers of one batched field and one shape, which are moved together."""
+    if element.exact(field, tuple(layers[0].shape)) or not element.resamples:
         # what resamples nothing and yet does not permute leaves something out
-        return values.new_zeros(len(values) if field.batched else 1)
+        return [values.new_zeros(len(values) if field.batched else 1) for values in layers]
     back, domain = element.inverse(), field.domain
-    moved = element.act(values, field)
+    alone = len(layers) == 1
+    moved = element.act(layers[0] if alone else torch.cat(list(layers)), field)
     returned = back.act(moved, field)
-    forth = element.known(values, field)
-    where = mask(back, moved, field, receptive)
+    forth, came = element.known(layers[0], field), None
     if forth is not None:  # what came from nowhere comes back as nothing
-        came = domain.as_places(back.act(domain.from_places(forth).to(values.dtype), domain.plain))
-        came = ((came - 1).abs() < SMEARED).to(values.dtype)
-        both = came if where.places is None else came * where.places
-        # of a few coarse places the twice-known ones shrink to the centre, which no rotation moves: it tells nothing
-        kept = both if float(both.mean()) >= _MIN_KEPT else forth
-        where = Mask(kept, float(kept.mean())) if kept.sum() > 0 else EVERYWHERE
-    return relative(compared(values, where, field), compared(returned - values, where, field))
+        came = domain.as_places(back.act(domain.from_places(forth).to(layers[0].dtype), domain.plain))
+        came = ((came - 1).abs() < SMEARED).to(layers[0].dtype)
+    floors = []
+    each = [(moved, returned)] if alone else zip(*(t.split(len(layers[0])) for t in (moved, returned)), strict=True)
+    for values, radius, (there, here) in zip(layers, receptive, each, strict=True):
+        where = mask(back, there, field, radius)
+        if forth is not None and came is not None:
+            both = came if where.places is None else came * where.places
+            # of a few coarse places the twice-known ones shrink to the centre, which no rotation moves: it tells nothing
+            kept = both if float(both.mean()) >= _MIN_KEPT else forth
+            where = Mask(kept, float(kept.mean())) if kept.sum() > 0 else EVERYWHERE
+        floors.append(relative(compared(values, where, field), compared(here - values, where, field)))
+    return floors
 
 
 def expected_after(element: Element, layer: Layer, values: Tensor) -> Tensor | None:

@@ -6,9 +6,13 @@ listens, as on the command line, a step is nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import math
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import TypeVar
+
+Made = TypeVar("Made")
 
 
 class Cancelled(Exception):
@@ -38,6 +42,26 @@ def step(text: str, share: float) -> None:
     """Say what is being done and how much of it is done; raise Cancelled when nobody waits for it."""
     if (listener := _listener.get()) is not None:
         listener(text, share)
+
+
+def waited() -> bool:
+    """Return False, or raise Cancelled where nobody waits any more; what is being done is not said."""
+    step("", math.nan)
+    return False
+
+
+def giving_way(make: Callable[[], Made]) -> Generator[None, None, Made]:
+    """Return what is made; where something newer comes in between, yield, and make it from its start afterwards.
+
+    What stands in the way of something else altogether ends with Cancelled, as all other work does.
+    """
+    while True:
+        try:
+            return make()
+        except Cancelled as end:
+            if end.urgent:
+                raise
+        yield
 
 
 def printed(text: str) -> None:

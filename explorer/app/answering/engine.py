@@ -322,8 +322,8 @@ class LocalEngine:
                 squares[k] = more
                 yield replace(frame, squares=tuple(squares))
 
-    def orbit(self, state: State) -> Iterator[OrbitCurve]:
-        """Yield ever more complete curves, of one model each."""
+    def orbit(self, state: State) -> Iterator[OrbitCurve | None]:
+        """Yield ever more complete curves, of one model each; None where something newer came in between."""
         for name in [state.model, *state.compared]:
             yield from orbit(self.prepared(state, name), state)
 

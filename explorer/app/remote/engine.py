@@ -166,7 +166,7 @@ class DividedEngine:
             yield replace(more, serial=frame.serial)
         self._keep_spare()
 
-    def orbit(self, state: State) -> Iterator[OrbitCurve]:
+    def orbit(self, state: State) -> Iterator[OrbitCurve | None]:
         """Yield ever more complete curves, of one model each."""
         if not foreign(*models_of(state)):
             return self.local.orbit(state)

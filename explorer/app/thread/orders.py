@@ -26,7 +26,7 @@ class Engine(Protocol):
     def refine(self, frame: Frame) -> Iterator[Frame]:
         """Yield the same frame with ever more measured; between two a request may be answered."""
 
-    def orbit(self, state: State) -> Iterator[OrbitCurve]:
+    def orbit(self, state: State) -> Iterator[OrbitCurve | None]:
         """Yield ever more complete curves, of one model each; between two a request may be answered."""
 
     def close(self) -> None:

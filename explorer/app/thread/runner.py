@@ -79,7 +79,7 @@ class Runner:
         self._rest: Iterator[Frame] | None = None
         self._outlined: object = None  # the network whose modules were told last
         self._catalogues: Iterator[Catalogue | None] | None = None
-        self._curves: tuple[int, Iterator[OrbitCurve]] | None = None
+        self._curves: tuple[int, Iterator[OrbitCurve | None]] | None = None
 
     # called by the window ---------------------------------------------------------------------------------
     def begin(self) -> None:
@@ -370,7 +370,7 @@ class Runner:
                 self._curves = (turn, iter(engine.orbit(state)))
             with self._heard(unwanted, lambda: self._given_up(state)):
                 curve = next(self._curves[1])
-            answer = curve if curve.state == state else replace(curve, state=state)
+            answer = curve if curve is None or curve.state == state else replace(curve, state=state)
             over = False
         except StopIteration:
             pass

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 
 import numpy as np
 import torch
@@ -14,7 +15,7 @@ from explorer.declare.elements import Element, NoAction, Transform, chain_elemen
 from explorer.declare.inputs import Inputs
 from explorer.equivariance import measure
 from explorer.network.changing.moved_network import following
-from explorer.network.tracing.layers import LayerError
+from explorer.network.tracing.layers import Layer, LayerError
 from explorer.network.tracing.running import evaluating
 from explorer.square.analyses.sweep import Figures, of_one_size, one_by_one, sweep
 from explorer.square.drawing.layers import scores_of
@@ -22,11 +23,14 @@ from explorer.square.frame import OrbitCurve
 from explorer.square.preparing.prepare import Prepared
 from explorer.square.space import space_of
 from explorer.state.state import State
+from explorer.work.progress import giving_way, waited
 
 COUNT = 72
 COUNTS = (COUNT, 36, 24, 12, 8)  # quarter turns are among them
 MOST_NUMBERS = 2**31  # that are compared along a curve: half a minute of one processor
-PART_SECONDS = 0.1  # of work between two points where newer work may take over
+PART_SECONDS = 0.1  # of forward passes between two curves
+COMPARED = 2**24  # numbers of a layer that are compared at once
+TOGETHER = 2**18  # numbers of layers that are moved there and back at once
 FULL_SECONDS = 5.0  # of forward passes that a second, complete pass over the orbit may cost
 
 
@@ -75,10 +79,10 @@ def _count(p: Prepared) -> int:
 
 def orbit(
     p: Prepared, state: State, batch: int | None = None, count: int | None = None, complete: bool = True
-) -> Iterator[OrbitCurve]:
+) -> Iterator[OrbitCurve | None]:
     """Yield ever more complete curves; each yield is a point where newer work may take over.
 
-    First every layer is surveyed at a few places; with `complete`, networks that are quick enough are then compared
+    None says that it has taken over in the midst of a part, which begins anew. First every layer is surveyed at a few places; with `complete`, networks that are quick enough are then compared
     everywhere, and the floors follow.
     """
     transform = transforms()[state.orbit]
@@ -108,7 +112,7 @@ def orbit(
 
     def bound(part: slice) -> list[Element]:
         # a part at a time: on a large mesh each may be a surface of its own
-        return [word.on(p.inputs) for word in words[part]]
+        return [word.on(p.inputs) for word in words[part] if not waited()]
 
     def compare(
         part: slice, elements: list[Element], by: Callable[..., tuple[Figures, Sequence[Tensor]]]
@@ -130,13 +134,13 @@ def orbit(
     quick, full = ways or ((sweep, sweep) if p.inputs.batched else (one_by_one, one_by_one))
     for first in range(0, n, batch):
         part = slice(first, min(first + batch, n))
-        elements = bound(part)
+        elements = yield from giving_way(partial(bound, part))
         exact[part] = [p.inputs.exact(e) for e in elements]
         for w in layers:
             assert w.field is not None
             soft[w.name] += [k for k, e in enumerate(elements, first) if not e.exact(w.field, w.shape)]
         try:
-            out = compare(part, elements, quick)
+            out = yield from giving_way(partial(compare, part, elements, quick))
         except LayerError:
             if batch == 1:
                 raise
@@ -154,34 +158,62 @@ def orbit(
         yield curve(min(part.stop, n - 1) if complete else part.stop)
     if not complete:
         return
-    # every place is compared: a few times the work, so in smaller parts
-    few = max(1, batch // 4)
+    largest = max((p.values[w.name].numel() for w in layers), default=1)
+    few = max(1, min(batch, COMPARED // max(1, largest)))  # what is expected is held beside what was answered
     rough = quick is not full and p.forward_seconds * n < FULL_SECONDS
     for first in range(0, n, few) if rough else ():
         part = slice(first, min(first + few, n))
-        compare(part, bound(part), full)
+        elements = yield from giving_way(partial(bound, part))
+        yield from giving_way(partial(compare, part, elements, full))
         estimated[part] = False
         yield curve(n - 1)
     start = time.perf_counter()
-    for w in layers:
-        assert w.field is not None
-        lowest[w.name][:] = p.float_floor[w.name]
+    for group in _alike(p, layers):
+        for w in group:
+            lowest[w.name][:] = p.float_floor[w.name]
         if not any(e.resamples for e in words):
             continue
         # the floor changes slowly between exact elements: a dozen of them draw the band
-        some = soft[w.name][:: max(1, len(soft[w.name]) // 12)]
-        found: list[float] = []
-        for element in (words[k].on(p.inputs) for k in some):
-            with torch.inference_mode():
-                try:
-                    floor = measure.there_and_back(element, p.values[w.name], w.field, w.sees)
-                except NoAction:
-                    break
-            found.append(float(floor))
+        these = soft[group[0].name]
+        some = these[:: max(1, len(these) // 12)]
+        found: list[list[float]] = []
+        for k in some:
+            try:
+                found.append((yield from giving_way(partial(_floors, p, words[k], group))))
+            except NoAction:
+                break
             if time.perf_counter() - start > PART_SECONDS:
                 yield curve(n - 1)
                 start = time.perf_counter()
         if some and len(found) == len(some):
-            these = soft[w.name]
-            lowest[w.name][these] = np.maximum(np.interp(values[these], values[some], found), p.float_floor[w.name])
+            for w, floors in zip(group, zip(*found, strict=True), strict=True):
+                between = np.interp(values[these], values[some], floors)
+                lowest[w.name][these] = np.maximum(between, p.float_floor[w.name])
     yield curve(n)
+
+
+def _alike(p: Prepared, layers: Sequence[Layer]) -> Iterator[list[Layer]]:
+    """Yield groups of layers of one field and shape, small enough to be moved together."""
+    groups: dict[tuple[object, ...], list[list[Layer]]] = {}
+    for w in layers:
+        value, field = p.values[w.name], w.field
+        assert field is not None
+        room = max(1, TOGETHER // max(1, value.numel())) if field.batched else 1
+        some = groups.setdefault((field, tuple(value.shape), value.dtype) if field.batched else (w.name,), [[]])
+        if len(some[-1]) == room:
+            some.append([])
+        some[-1].append(w)
+    for some in groups.values():
+        yield from some
+
+
+def _floors(p: Prepared, word: Element, layers: Sequence[Layer]) -> list[float]:
+    """Return the floors of layers of one field and shape."""
+    waited()
+    field = layers[0].field
+    assert field is not None
+    with torch.inference_mode():
+        found = measure.all_there_and_back(
+            word.on(p.inputs), [p.values[w.name] for w in layers], field, [w.sees for w in layers]
+        )
+        return [float(floor) for floor in torch.cat(found)]

@@ -19,6 +19,7 @@ from explorer.network.opening.global_state import reseed
 from explorer.network.tracing.capture import capture
 from explorer.network.tracing.layers import Layer, LayerError
 from explorer.square.preparing.prepare import Prepared
+from explorer.work.progress import waited
 
 Figures = dict[str, NDArray[np.float64]]
 Norms = Callable[[str, Tensor], Tensor]  # (layer, its answer) -> (2, elements): of the error, and of what was expected
@@ -33,6 +34,7 @@ def sweep(
         layer, value, each = p.trace[name], p.values[name], []
         assert layer.field is not None
         for k, element in enumerate(elements):
+            waited()
             where = measure.mask(element, value, layer.field, layer.sees)
             expected = measure.masked(element.act(value, layer.field), where, layer.field)
             each.append(norms_of(expected, measure.masked(answer[k : k + 1], where, layer.field)))
@@ -70,7 +72,7 @@ def one_by_one(
             found = {name: both(name, p.values[name]) for name in wanted}
         else:
             reseed(p.seed)
-            found = dict(capture(p.model, moved, wanted, reduce=both)[0])
+            found = dict(capture(p.model, moved, wanted, reduce=both, cancelled=waited)[0])
         for w in layers:
             figures[w.name].append(float(found[w.name]))
     return {name: np.array(values) for name, values in figures.items()}, outputs
@@ -98,7 +100,7 @@ def in_a_batch(
         except NoAction:
             return None
 
-    found, _ = capture(p.model, moved, wanted, reduce=reduce)
+    found, _ = capture(p.model, moved, wanted, reduce=reduce, cancelled=waited)
     answers = list(output[0].split(1)) if output[0].ndim else [output[0]]
     if len(answers) != len(elements):
         told = f"the network gave {len(answers)} answers to a batch of {len(elements)}"
@@ -116,6 +118,7 @@ def of_one_size(p: Prepared, elements: Sequence[Element]) -> Iterator[tuple[list
     """Yield which elements can run as one batch, with the batch: a quarter turn makes other sizes of a rectangle."""
     alike: dict[tuple[tuple[int, ...], ...], dict[int, tuple[Tensor, ...]]] = {}
     for k, element in enumerate(elements):
+        waited()
         moved = tuple(element.act(v, f) for v, f in zip(p.inputs.values, p.inputs.fields, strict=True))
         alike.setdefault(tuple(tuple(v.shape) for v in moved), {})[k] = moved
     for group in alike.values():
