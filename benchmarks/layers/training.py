@@ -155,15 +155,20 @@ def _window() -> list[dict[str, Any]]:
         import main
         from explorer.app.answering.engine import LocalEngine
         from explorer.state.state import State
+        from explorer.work.threads import leave_a_core
         from widgets.window.app import Collector
         from widgets.window.main_window import MainWindow
 
         app = QApplication.instance() or QApplication([])
         assert isinstance(app, QApplication)
+        def start() -> LocalEngine:
+            leave_a_core()  # as the window of the program does: torch's threads would wait for each other
+            return LocalEngine(main.cards())
+
         collector = Collector()  # as the program runs: Python's own would collect everything within some turn
         with tempfile.TemporaryDirectory() as name:
             settings = QSettings(str(Path(name) / "s.ini"), QSettings.Format.IniFormat)
-            window = MainWindow(lambda: LocalEngine(main.cards()), State(CARD, device="cpu"), settings)
+            window = MainWindow(start, State(CARD, device="cpu"), settings)
             window.resize(1280, 800)
             window.show()
             window.controller.begin()

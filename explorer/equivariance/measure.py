@@ -218,7 +218,7 @@ def all_there_and_back(
         where = mask(back, there, field, radius)
         if forth is not None and came is not None:
             both = came if where.places is None else came * where.places
-            # of a few coarse places the twice-known ones shrink to the centre, which no rotation moves: it tells nothing
+            # of a few coarse places the twice-known ones shrink to the centre, which no rotation moves: no use
             kept = both if float(both.mean()) >= _MIN_KEPT else forth
             where = Mask(kept, float(kept.mean())) if kept.sum() > 0 else EVERYWHERE
         floors.append(relative(compared(values, where, field), compared(here - values, where, field)))

@@ -15,6 +15,7 @@ from explorer.declare.elements import Element, NoAction, Transform, chain_elemen
 from explorer.declare.inputs import Inputs
 from explorer.equivariance import measure
 from explorer.network.changing.moved_network import following
+from explorer.network.inner.tiled import Tiled
 from explorer.network.tracing.layers import Layer, LayerError
 from explorer.network.tracing.running import evaluating
 from explorer.square.analyses.sweep import Figures, of_one_size, one_by_one, sweep
@@ -82,7 +83,9 @@ def orbit(
 ) -> Iterator[OrbitCurve | None]:
     """Yield ever more complete curves; each yield is a point where newer work may take over.
 
-    None says that it has taken over in the midst of a part, which begins anew. First every layer is surveyed at a few places; with `complete`, networks that are quick enough are then compared
+    None says that it has taken over in the midst of a part, which begins anew.
+
+    First every layer is surveyed at a few places; with `complete`, networks that are quick enough are then compared
     everywhere, and the floors follow.
     """
     transform = transforms()[state.orbit]
@@ -198,8 +201,9 @@ def _alike(p: Prepared, layers: Sequence[Layer]) -> Iterator[list[Layer]]:
     for w in layers:
         value, field = p.values[w.name], w.field
         assert field is not None
-        room = max(1, TOGETHER // max(1, value.numel())) if field.batched else 1
-        some = groups.setdefault((field, tuple(value.shape), value.dtype) if field.batched else (w.name,), [[]])
+        apart = not field.batched or isinstance(value, Tiled)
+        room = 1 if apart else max(1, TOGETHER // max(1, value.numel()))
+        some = groups.setdefault((w.name,) if apart else (field, tuple(value.shape), value.dtype), [[]])
         if len(some[-1]) == room:
             some.append([])
         some[-1].append(w)

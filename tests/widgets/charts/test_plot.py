@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QFontMetricsF
+from PySide6.QtGui import QColor, QFontMetricsF, QImage, QPainter, QPen
+from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtWidgets import QApplication
 
 from tests.widgets.parts.driving.plot_mouse import PlotMouse
 from widgets.base.look import theme
 from widgets.charts.axis.axes import LogAxis, Name, NameAxis, ValueAxis
 from widgets.charts.axis.scales import LogScale, power
+from widgets.charts.items.curve import Jagged
 from widgets.charts.items.header import Header
 from widgets.charts.items.marks import DOT, Columns, Marks, fill
+from widgets.charts.library import pg
 from widgets.charts.plot import Plot
 
 
@@ -208,3 +213,44 @@ def test_a_new_range_is_painted_once(qtbot):
         for _ in range(5):
             QApplication.processEvents()
         assert len(painted) == 1
+
+
+def _painted(item: pg.PlotCurveItem) -> np.ndarray:
+    """Return how dark each pixel is that a curve is painted on, (60, 200)."""
+    image = QImage(200, 60, QImage.Format.Format_Grayscale8)
+    image.fill(QColor("white"))
+    painter = QPainter(image)
+    item.paint(painter, None, None)
+    painter.end()
+    return 255.0 - np.frombuffer(image.constBits(), np.uint8).reshape(60, -1)[:, :200]
+
+
+def test_a_jagged_curve_looks_as_its_path_does_and_is_one_path_in_a_file(tmp_path: Path, qapp: QApplication) -> None:
+    x = np.arange(100) * 2.0
+    y = 30 + 12 * np.random.default_rng(0).standard_normal(100).clip(-2, 2)
+    jagged, plain = Jagged(), pg.PlotCurveItem()
+    for item in (jagged, plain):
+        item.setData(x, y, antialias=True)
+        item.setPen(QPen(QColor("black"), 1.5))
+    there, wanted = _painted(jagged), _painted(plain)
+    assert wanted.mean() > 20, "the path is seen"
+    assert np.abs(there - wanted).mean() < 0.1 * wanted.mean()
+    for item in (jagged, plain):
+        item.setPen(QPen(QColor(0, 0, 0, 70), 1.0))  # of which the ends of pieces would be seen
+    assert np.array_equal(_painted(jagged), _painted(plain))
+    generator = QSvgGenerator()
+    generator.setFileName(str(tmp_path / "curve.svg"))
+    painter = QPainter(generator)
+    jagged.setPen(QPen(QColor("black"), 1.5))
+    jagged.paint(painter, None, None)
+    painter.end()
+    assert (tmp_path / "curve.svg").read_text().count("<path") == 1
+
+
+def test_marks_without_an_outline_share_their_pictures(qapp: QApplication) -> None:
+    marks = Marks(symbol=DOT, pen=None)
+    brush = fill("#0072b2")
+    for _ in range(3):
+        marks.set_marks(np.arange(20.0), np.arange(20.0), 5.0, {k: (DOT, None, brush) for k in range(20)})
+        marks.updateSpots()
+    assert len(marks.fragmentAtlas) == 1

@@ -57,6 +57,9 @@ def fill(colour: str, alpha: int = 255) -> QBrush:
     return QBrush(faded(colour, alpha))
 
 
+NO_PEN = QPen(Qt.PenStyle.NoPen)
+
+
 class Marks(pg.ScatterPlotItem):
     """Marks of a size in pixels; in a file they are shapes, not pictures of shapes."""
 
@@ -74,6 +77,7 @@ class Marks(pg.ScatterPlotItem):
         usual = (self.opts["symbol"], self.opts["pen"], self.opts["brush"])
         looks = [others.get(i, usual) for i in range(len(x))]
         symbols, pens, brushes = (list(part) for part in zip(*looks))
+        pens = [NO_PEN if pen is None else pen for pen in pens]  # else one more for each mark, and a picture for each
         self.setData(x, y, size=size, symbol=symbols, pen=pens, brush=brushes)
 
     def mouseClickEvent(self, event: Any) -> None:

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QWidget
 from widgets.base.look import theme
 from widgets.base.text.words import figure
 from widgets.charts.axis.axes import LogAxis, ValueAxis
+from widgets.charts.items.curve import Jagged
 from widgets.charts.items.marks import DOT, ElementLine, Marks, fill, ink
 from widgets.charts.library import pg
 from widgets.charts.plot import Plot
@@ -24,6 +25,7 @@ POINTS = 700  # of a drawn curve: about one for each pixel
 # Okabe and Ito's colours, after those of the theme
 FURTHER = ("#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c6bb1", "#a0522d")
 WIDE = 1.5  # pixels of a line
+THIN = 1.0  # of a faint one: a wider path that is seen through cannot be drawn in pieces, and takes long in one
 MARKED = 60  # points of a curve up to which each is a dot
 HELD, BROKEN = -8.0, 0.0  # decades that a chart of errors shows at least: rounding, and as large as the values
 ROOM = 0.012  # of the steps, before the first and behind the last: no dot is cut
@@ -77,7 +79,7 @@ class StepChart(Plot):
             parent, left=LogAxis("left") if log else ValueAxis("left"), bottom=ValueAxis("bottom", whole=True)
         )
         self.bottom.end = "step"
-        self.lines: list[pg.PlotCurveItem] = []
+        self.lines: list[Jagged] = []
         self._keys: dict[str, pg.PlotCurveItem] = {}  # the line of each curve
         self._dots = self.add(Marks(symbol=DOT, pen=None), 90)
         self._pointed = ""  # the curve under the mouse
@@ -148,14 +150,14 @@ class StepChart(Plot):
                 drawn.append((*thinned(x[after], y[after]), colour, FAINT, ""))
             drawn.append((*thinned(x[:count], y[:count]), colour, 255, name))
         while len(self.lines) < len(drawn):
-            self.lines.append(self.add(pg.PlotCurveItem(), 1 + len(self.lines)))
+            self.lines.append(self.add(Jagged(), 1 + len(self.lines)))
         self._keys = {}
         for line, found in zip_longest(self.lines, drawn):
             if found is None:
                 line.setData([], [])
                 continue
             x, y, colour, alpha, name = found
-            line.setPen(ink(colour, WIDE, alpha))
+            line.setPen(ink(colour, WIDE if alpha == 255 else THIN, alpha))
             line.setData(x, y)
             if name:
                 self._keys[name] = line

@@ -20,7 +20,7 @@ from explorer.square.frame import Failure, Frame, OrbitCurve, Outline
 from explorer.state.catalogue import Busy, Catalogue
 from explorer.state.state import State
 from explorer.work.memory import RESTED
-from explorer.work.progress import Cancelled, printed, step
+from explorer.work.progress import Cancelled, giving_way, printed, step, waited
 
 WAIT = 10.0  # only ever reached by a test that fails
 CATALOGUE = Catalogue((), (), ("cpu",), (), ())
@@ -504,6 +504,32 @@ def test_a_request_overtakes_the_orbit_which_then_goes_on(bench: Bench) -> None:
     gate.release()
     assert bench.next().done == 3
     assert len(bench.engine.orbits) == 1, "it went on, it did not start again"
+
+
+def test_a_request_overtakes_a_part_of_the_orbit_which_is_done_again(bench: Bench) -> None:
+    """It stood in the way of going back to a checkpoint for up to two seconds, until its part was over."""
+    tried: list[str] = []
+    inside, go = threading.Event(), threading.Event()
+
+    def part() -> int:
+        tried.append("begun")
+        inside.set()
+        assert go.wait(WAIT)
+        waited()  # as between two layers
+        tried.append("done")
+        return 1
+
+    def orbit(state: State) -> Iterator[OrbitCurve | None]:
+        yield curve(state, (yield from giving_way(part)))
+
+    bench.engine.orbit = orbit
+    bench.runner.want_orbit(START)
+    assert inside.wait(WAIT)
+    bench.runner.submit(turned(5))
+    go.set()
+    got = [bench.next() for _ in range(2)]
+    assert isinstance(got[0], Frame) and isinstance(got[1], OrbitCurve) and got[1].done == 1
+    assert bench.rest() == [] and tried == ["begun", "begun", "done"]
 
 
 def test_between_two_frames_of_a_drag_the_orbit_does_not_begin() -> None:

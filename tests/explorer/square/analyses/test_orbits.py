@@ -13,13 +13,16 @@ import explorer.spaces.grid.analysis.survey
 import explorer.square.analyses.orbits
 from explorer.data.finding import find_sample
 from explorer.declare.elements import Element, Step, chain_element, parse_chain, transforms
+from explorer.declare.types.fields import FieldType
 from explorer.equivariance import measure
 from explorer.network.tracing.running import evaluating
 from explorer.spaces.grid.analysis.survey import spread_evenly, survey, sweep
+from explorer.spaces.grid.fields import Grid
 from explorer.square.analyses.orbits import orbit, orbit_elements, orbit_values
 from explorer.square.frame import OrbitCurve
 from explorer.square.preparing.prepare import Prepared
 from explorer.state.state import State
+from explorer.work.progress import Cancelled, listening
 from tests.explorer.parts.networks import GlobalMean, conv, group_cnn
 from tests.explorer.parts.small_cards import DIGITS, symmetric_net
 from tests.explorer.square.test_evaluate import prepared
@@ -151,7 +154,7 @@ def test_an_image_that_is_not_square(way: Any) -> None:
 
 
 def parts(p: Prepared, **more: Any) -> list[OrbitCurve]:
-    return list(orbit(p, State(model="net"), **more))
+    return [curve for curve in orbit(p, State(model="net"), **more) if curve is not None]
 
 
 def test_a_curve_grows_and_ends_complete_with_its_floors() -> None:
@@ -170,6 +173,54 @@ def test_a_curve_grows_and_ends_complete_with_its_floors() -> None:
     exact = one_by_one(p, [chain_element(parse_chain(f"rotate:{v}")) for v in last.values[:6]], "2")
     assert last.errors["2"][:6] == pytest.approx(exact, rel=2e-3, abs=1e-5)
     assert last.floor["0"][1:6].min() > 1e-3 > 1e-5 > last.floor["0"][0]  # resampling, and none where it is exact
+
+
+def interrupted(p: Prepared, urgent: bool, every: int, **more: Any) -> list[OrbitCurve | None]:
+    """Return what an orbit yields that something newer overtakes each time that it has asked so often."""
+    asked = 0
+
+    def told(text: str, share: float) -> None:
+        nonlocal asked
+        asked += 1
+        if asked % every == 0:
+            raise Cancelled(urgent)
+
+    with listening(told):
+        found = list(orbit(p, State(model="net"), **more))
+    assert asked > every
+    return found
+
+
+def test_an_orbit_that_is_overtaken_within_a_part_ends_as_one_that_is_not() -> None:
+    calm = parts(prepared(symmetric_net(fault=True)), batch=8, count=24)
+    p = prepared(symmetric_net(fault=True))
+    found = interrupted(p, False, 97, batch=8, count=24)
+    assert None in found, "it gave way within a part"
+    curves = [curve for curve in found if curve is not None]
+    assert [c.done for c in curves] == [c.done for c in calm]
+    for name, errors in calm[-1].errors.items():
+        assert np.array_equal(errors, curves[-1].errors[name])
+        assert np.array_equal(calm[-1].floor[name], curves[-1].floor[name])
+    assert not any(m._forward_hooks or m._forward_pre_hooks for m in p.model.modules())
+
+
+def test_an_orbit_that_nobody_wants_any_more_ends_within_a_part() -> None:
+    p = prepared(symmetric_net())
+    with pytest.raises(Cancelled):
+        interrupted(p, True, 3, batch=8, count=8)
+    assert not any(m._forward_hooks or m._forward_pre_hooks for m in p.model.modules())
+    assert torch.is_grad_enabled()
+
+
+def test_layers_that_are_moved_together_have_the_floors_that_they_have_alone() -> None:
+    field, turn = FieldType(Grid(1.0)), chain_element(parse_chain("rotate:30"))
+    generator = torch.Generator().manual_seed(0)
+    layers = [torch.randn(1, 3, 12, 12, generator=generator, dtype=torch.float64) for _ in range(4)]
+    radii = [0.0, 1.0, 3.0, 20.0]
+    together = measure.all_there_and_back(turn, layers, field, radii)
+    alone = [measure.there_and_back(turn, values, field, radius) for values, radius in zip(layers, radii, strict=True)]
+    assert torch.allclose(torch.cat(together), torch.cat(alone), rtol=1e-12, atol=0)
+    assert len({f"{float(floor):.6f}" for floor in alone}) == 4, "each has its own values and its own places"
 
 
 def test_a_field_without_action_has_rounding_for_a_floor() -> None:
