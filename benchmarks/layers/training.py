@@ -161,6 +161,7 @@ def _window() -> list[dict[str, Any]]:
 
         app = QApplication.instance() or QApplication([])
         assert isinstance(app, QApplication)
+
         def start() -> LocalEngine:
             leave_a_core()  # as the window of the program does: torch's threads would wait for each other
             return LocalEngine(main.cards())

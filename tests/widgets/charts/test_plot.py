@@ -251,6 +251,6 @@ def test_marks_without_an_outline_share_their_pictures(qapp: QApplication) -> No
     marks = Marks(symbol=DOT, pen=None)
     brush = fill("#0072b2")
     for _ in range(3):
-        marks.set_marks(np.arange(20.0), np.arange(20.0), 5.0, {k: (DOT, None, brush) for k in range(20)})
+        marks.set_marks(np.arange(20.0), np.arange(20.0), 5.0, dict.fromkeys(range(20), (DOT, None, brush)))
         marks.updateSpots()
     assert len(marks.fragmentAtlas) == 1
