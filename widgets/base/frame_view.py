@@ -85,7 +85,7 @@ class FrameView(StateView, Generic[Part]):
     KEPT: ClassVar[
         Mapping[str, str]
     ] = {}  # of the choices that a session keeps: their names, and those of the controls
-    only_told = True  # whether a sentence stands in place of the parts
+    only_told = True  # in place of the parts
     _learning = ""  # the network in training that is drawn
     _promised: tuple[Mapping[str, Any], str] | None = None  # looks, and the sample that they are of
 

@@ -42,6 +42,7 @@ class View(QWidget):
     """
 
     MOST = 2  # models that are shown beside each other; the first ones of a frame
+    only_told = False  # whether a sentence stands in place of what the view shows
     POINTS_AT = ""  # the kind of place under its cursor: "step", "vertex"; views of one kind point together
 
     wished = Signal(object)  # Wish

@@ -41,6 +41,7 @@ class LawsView(StateView):
     """Asks for the test of all candidate groups and shows what was found, group by group."""
 
     FOLLOWS = ("laws",)
+    only_told = True
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -97,6 +98,7 @@ class LawsView(StateView):
         busy = self.state.laws and not found
         self.note.setText("Testing in idle time…" if busy else "Double-click a row to see the layer." if found else "")
         self._pages.setCurrentIndex(1 if found else 0)
+        self.only_told = not found
 
     def _fill(self) -> None:
         t, several = theme.current(), len(self.squares) > 1

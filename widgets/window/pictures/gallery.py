@@ -14,7 +14,6 @@ from explorer.declare.space import Scene, kinds, spaces
 from explorer.state.state import State
 from explorer.work.files.replacing import write_whole
 from explorer.work.processes.asked_to_end import give_way
-from widgets.base.frame_view import FrameView
 from widgets.base.view import View
 from widgets.figures.export import ExportError, export_view
 from widgets.window.main_window import MainWindow
@@ -104,7 +103,7 @@ def models_of(start: Callable[[], Engine]) -> dict[str, ModelInfo]:
 
 def _shows(view: View) -> bool:
     """Return whether a view shows more than a sentence that says why it shows nothing."""
-    return not (isinstance(view, FrameView) and view.only_told)
+    return not view.only_told
 
 
 def _save_views(window: MainWindow, folder: Path, worth: Callable[[View], bool] = _shows) -> list[Path]:
