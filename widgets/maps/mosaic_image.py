@@ -57,7 +57,7 @@ class Mosaic(pg.ImageItem):
             p.drawImage(whole, self._on_screen(max(1, int(np.ceil(pixel)))))
             return
         # only what is seen: a file of vectors would carry the rest along, and does not clip it
-        seen = self.viewRect()
+        seen = self.mapRectFromView(self.getViewBox().viewRect())  # `viewRect` of an image is that of its first range
         part = (seen.toAlignedRect() if raster else _inner(seen)).intersected(whole.toAlignedRect())
         p.setRenderHint(QPainter.RenderHint.Antialiasing, False)
         # files keep the indices, which a painter converts slowly; a file of SVG takes no part of a picture

@@ -191,6 +191,20 @@ def test_the_wheel_zooms_about_the_cursor_and_dragging_pans(qtbot: QtBot) -> Non
     assert grid.camera.zoom == 1.0
 
 
+@pytest.mark.parametrize("shapes", [[(1, 18, 18), (1, 29, 58)], [(1, 6, 32), (8, 3, 3)], [(1, 9, 4), (1, 4, 9)]])
+def test_a_larger_picture_after_a_smaller_one_is_drawn_whole(qtbot: QtBot, shapes: list[tuple[int, int, int]]) -> None:
+    """It was cut off at the rows and columns of the first one: pyqtgraph keeps the range that an image saw first."""
+    grid = grid_of(qtbot, np.full(shapes[0], 3.0))
+    grid.viewport().grab()
+    grid.set_values(np.full(shapes[1], 3.0), -3.0, 3.0)
+    grid.arrange()
+    picture, last = grid.viewport().grab().toImage(), QColor(colour_table("signed")[STEPS])
+    channels, h, w = shapes[1]
+    for place in ((channel, row, column) for channel in range(channels) for row, column in ((0, 0), (h - 1, w - 1))):
+        centre = grid.item.mapToScene(grid.item.rect_of(place).center())
+        assert picture.pixelColor(round(centre.x() - 0.5), round(centre.y() - 0.5)) == last, place
+
+
 def test_zooming_out_never_leaves_the_picture(qtbot: QtBot) -> None:
     grid = grid_of(qtbot, maps(9, 15, 15))
     mouse = Mouse(grid)
