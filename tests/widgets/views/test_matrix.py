@@ -63,6 +63,14 @@ def test_one_of_several_matrices_is_chosen_and_kept(qtbot: QtBot) -> None:
     assert view.choice.currentText() == "V"
 
 
+def test_the_titles_of_the_next_network_have_room(qtbot: QtBot) -> None:
+    view = MatrixView()
+    shown(qtbot, view, frame_of({"matrices": {title: np.eye(9, dtype=np.float32) for title in "WV"}}))
+    title = "columns of the decoder, one after the other"
+    view.set_frame(frame_of({"matrices": {t: np.eye(9, dtype=np.float32) for t in (title, "W")}}))
+    qtbot.waitUntil(lambda: view.choice.width() > view.choice.fontMetrics().horizontalAdvance(title))
+
+
 def test_a_matrix_zooms_and_its_ticks_follow(qtbot: QtBot) -> None:
     view = MatrixView()
     shown(qtbot, view, make_frame(size=11))
