@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 
 from explorer.declare.elements import chain_text
 from explorer.declare.space import Kind, kinds
-from explorer.declare.states.model_name import code_of
+from explorer.declare.states.model_name import PARTLY, code_of, in_training, split_name
 from explorer.square.frame import Frame, Measure, Square
 
 WITHHELD = "withheld"  # in place of every verdict, while a lesson asks for it
@@ -121,8 +122,17 @@ def verdict_in_brief(square: Square) -> str:
 
 
 def named_in_brief(square: Square) -> str:
-    """Return the shorter name of a model: that of its card, which has no path in it, else its title."""
-    return square.model if code_of(square.model) is None else square.title
+    """Return the shorter name of a model: that of its card with the file of its weights, else its title.
+
+    Weights that were trained are often called as those that are shipped, so their folder is named as well.
+    """
+    if code_of(square.model) is not None:
+        return square.title
+    base, weights = split_name(square.model)
+    if in_training(square.model):
+        return f"{base} in training"
+    folder_and_file = re.split(r"[/\\]", weights.removeprefix(PARTLY))[-2:]
+    return f"{base}, {'/'.join(folder_and_file)}" if weights else base
 
 
 def verdict_colour_role(square: Square) -> str:
