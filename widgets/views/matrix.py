@@ -97,7 +97,8 @@ class MatrixView(FrameView[str]):
         super().__init__(parent)
         self.choice = QComboBox()
         self.choice.setToolTip("Which of the layer's matrices is drawn")
-        self.choice.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)  # else titles of the next network are cut
+        # else titles of the next network are cut
+        self.choice.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.choice.currentTextChanged.connect(self._choose)
         self._scale = 1.0
         self._chosen = ""
