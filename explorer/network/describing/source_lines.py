@@ -8,7 +8,6 @@ import linecache
 import textwrap
 import tokenize
 from collections.abc import Callable, Iterator
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -75,13 +74,9 @@ def _text(function: Callable[..., Any]) -> str:
 
 def _node(function: Callable[..., Any]) -> ast.FunctionDef | None:
     """Return the definition of a function in the text that it was made of, at the lines where it stands there."""
-    return _parsed(_text(function), function.__code__.co_firstlineno, function.__name__)
-
-
-@lru_cache(maxsize=64)  # of a network that learns it is asked with every step that is shown
-def _parsed(whole: str, first: int, name: str) -> ast.FunctionDef | None:
+    first = function.__code__.co_firstlineno
     # its own lines alone: the tree of a whole file takes a hundred times as much, and all of it is walked for each
-    lines = whole.splitlines(keepends=True)[first - 1 :]
+    lines = _text(function).splitlines(keepends=True)[first - 1 :]
     try:
         text = "".join(inspect.getblock(lines))
         above = "if True:\n" if text[:1].isspace() else ""  # of a method: its indentation stays, and so its texts do
@@ -89,7 +84,7 @@ def _parsed(whole: str, first: int, name: str) -> ast.FunctionDef | None:
     except (SyntaxError, ValueError, tokenize.TokenError):
         return None
     for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef) and node.name == name:
+        if isinstance(node, ast.FunctionDef) and node.name == function.__name__:
             start = min([node.lineno, *(one.lineno for one in node.decorator_list)])
             if start == 1 + bool(above):
                 ast.increment_lineno(node, first - start)
