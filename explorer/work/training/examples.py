@@ -93,6 +93,8 @@ def examples_in(path: Path) -> tuple[Tensor, Tensor]:
         raise
     except Exception as error:  # of a damaged file: numpy, zipfile and safetensors each have their own
         reason = (str(error).strip() or type(error).__name__).splitlines()[0]
+        if "pickle" in reason:  # which is not opened
+            reason = "it holds objects in place of numbers; pictures of unequal sizes are brought to one size first"
         raise ValueError(f"{path} cannot be read: {reason}") from error
 
 
@@ -128,6 +130,8 @@ def _pair(given: Any, where: str) -> tuple[Tensor, Tensor]:
         raise ValueError(f"{where}: x of shape {tuple(x.shape)} and y of shape {tuple(y.shape)} do not go in pairs")
     if not len(x):
         raise ValueError(f"{where}: there is no example to learn from: give the training at least one")
+    if len(x) == 1:
+        raise ValueError(f"{where}: there is one example, and none is left to judge by: give the training at least two")
     for name, value in zip("xy", tensors, strict=True):
         if value.is_complex() or (value.is_floating_point() and not bool(value.isfinite().all())):
             raise ValueError(f"{where}: {name} holds values that are no finite real numbers")
@@ -189,6 +193,8 @@ def _asked_of(
     if lowest < 0 or highest >= answer.shape[1]:
         wrong = lowest if lowest < 0 else highest
         raise ValueError(f"{where}: y holds the class {wrong}, and the network scores 0 to {answer.shape[1] - 1}")
+    if lowest == highest:
+        raise ValueError(f"{where}: every example is of the class {lowest}: give the training at least two classes")
 
     def judge(found: Tensor, wanted: Tensor) -> Mapping[str, float]:
         return {"accuracy": float((found.argmax(1) == wanted).double().mean())}

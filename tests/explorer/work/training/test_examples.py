@@ -65,6 +65,8 @@ def test_numbers_of_tokens_stay_whole_and_other_whole_numbers_become_values() ->
         ((X, "classes"), "y is no array of numbers but str"),
         ((X, SIDE[:7]), "x of shape (60, 4) and y of shape (7,) do not go in pairs"),
         ((X[:0], SIDE[:0]), "there is no example to learn from"),
+        ((X[:1], SIDE[:1]), "there is one example, and none is left to judge by"),
+        ((X, SIDE * 0), "every example is of the class 0: give the training at least two classes"),
         ((X * torch.nan, SIDE), "x holds values that are no finite real numbers"),
         ((X, SIDE + 5), "y holds the class 6, and the network scores 0 to 1"),
         ((X, SIDE - 1), "y holds the class -1, and the network scores 0 to 1"),
@@ -98,7 +100,8 @@ def test_files_of_examples(tmp_path: Path) -> None:
     np.savez(tmp_path / "d.npz", x=np.array([{}], dtype=object), y=np.zeros(1))  # a pickle, which is not opened
     (tmp_path / "e.npz").write_bytes(b"PK\x03\x04 broken")
     for name, said in (
-        ("c.npz", "holds x; examples are two arrays"), ("d.npz", "cannot be read"), ("e.npz", "cannot be read"),
+        ("c.npz", "holds x; examples are two arrays"), ("d.npz", "it holds objects in place of numbers; pictures of unequal sizes"),
+        ("e.npz", "cannot be read"),
         ("f.npz", "there is no file"), ("g.csv", "are read from .npz and .safetensors"),
     ):  # fmt: skip
         with pytest.raises(ValueError, match=said):
