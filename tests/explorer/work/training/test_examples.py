@@ -100,7 +100,8 @@ def test_files_of_examples(tmp_path: Path) -> None:
     np.savez(tmp_path / "d.npz", x=np.array([{}], dtype=object), y=np.zeros(1))  # a pickle, which is not opened
     (tmp_path / "e.npz").write_bytes(b"PK\x03\x04 broken")
     for name, said in (
-        ("c.npz", "holds x; examples are two arrays"), ("d.npz", "it holds objects in place of numbers; pictures of unequal sizes"),
+        ("c.npz", "holds x; examples are two arrays"),
+        ("d.npz", "it holds objects in place of numbers; pictures of unequal sizes"),
         ("e.npz", "cannot be read"),
         ("f.npz", "there is no file"), ("g.csv", "are read from .npz and .safetensors"),
     ):  # fmt: skip
