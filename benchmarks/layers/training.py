@@ -180,6 +180,7 @@ def _window() -> list[dict[str, Any]]:
             page = window.files.trainer.page
             assert page is not None
             page.folder = Path(name)
+            page.epochs.setValue(1000)  # it must not be over before it is gone back in
             page.follow.setChecked(False)
             page.start()
             _turns(app, lambda: page.runs[0].told.step > 5, 120.0)
