@@ -87,6 +87,7 @@ class GraphSpace(Space):
         ),
         Question("axes", "Axes of x", "N nodes, C channels, with a batch of one where it takes one.", "choice", AXES),
         Question("most", "Nodes at most", "The largest number of nodes that it is made for.", "whole"),
+        Question("known", "Numbers below", "How many whole numbers its table has, modulo which they are.", "whole"),
         *QUESTIONS,
     )  # fmt: skip
 

@@ -49,8 +49,9 @@ def fit_points(sample: Sample, wanted: PointsInput) -> Sample:
         if "edge_attr" in wanted.signals:
             charge = _charges(sample)
             made["edge_attr"] = Signal((charge[index[0]] * charge[index[1]])[:, None], EDGE_INPUT)
+    notes: list[str] = []
     if "number" in wanted.signals:
-        made["number"] = Signal(_numbers(sample), PARTICLE)
+        made["number"] = Signal(wanted.within(_numbers(sample), notes), PARTICLE)
     if "charge" in wanted.signals:
         made["charge"] = Signal(_charges(sample)[:, None], PARTICLE_INPUT)
     if "velocity" in wanted.signals and "velocity" not in made:
@@ -60,7 +61,7 @@ def fit_points(sample: Sample, wanted: PointsInput) -> Sample:
     made["batch"] = Signal(np.zeros(n, np.int64), PARTICLE)
     first = wanted.signals[0]
     ordered = {first: made[first]} | {name: signal for name, signal in made.items() if name != first}
-    return replace(sample, signals=MappingProxyType(ordered), notes=(*sample.notes, *_unused(sample, wanted)))
+    return replace(sample, signals=MappingProxyType(ordered), notes=(*sample.notes, *notes, *_unused(sample, wanted)))
 
 
 def _unused(sample: Sample, wanted: PointsInput) -> list[str]:
