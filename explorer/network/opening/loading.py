@@ -52,7 +52,7 @@ from explorer.network.opening.typed_arguments import maker
 from explorer.network.opening.way import ways
 from explorer.network.space import space_of_kind, spaces
 from explorer.network.tracing.layers import named_error
-from explorer.network.tracing.walking import named_modules
+from explorer.network.tracing.walking import IN_ITSELF, holds_itself, named_modules
 from explorer.work.files.places import at_home
 from explorer.work.training.examples import from_examples
 
@@ -349,8 +349,8 @@ def built(name: str, build: Callable[[], nn.Module]) -> nn.Module:
         reseed(0)
         with settled(), same_numbers():
             model = build()
-        if inside := _itself(model):
-            raise ModelError(name, f"{name} contains itself, as {inside}: a network is a tree of layers")
+        if inside := holds_itself(model):
+            raise ModelError(name, f"{name} {IN_ITSELF.format(inside)}")
         if hidden := _nameless(model):
             raise ModelError(name, f"{name} has a layer {hidden!r}: {_NAMES}")
         return model
@@ -361,16 +361,6 @@ def built(name: str, build: Callable[[], nn.Module]) -> nn.Module:
         raise ModelError(name, told + _line(error, code_of(name) or Path(name))) from error
     finally:
         torch.set_rng_state(state)
-
-
-def _itself(model: nn.Module, above: tuple[nn.Module, ...] = ()) -> str:
-    """Return where a layer is that contains what it is a part of, "" where there is none."""
-    for name, child in model.named_children():
-        if child is model or any(child is one for one in above):
-            return name
-        if inside := _itself(child, (*above, model)):
-            return f"{name}.{inside}"
-    return ""
 
 
 def _nameless(model: nn.Module) -> str:

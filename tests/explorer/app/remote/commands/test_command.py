@@ -124,6 +124,13 @@ def test_what_python_ignores_is_a_line(capsys: pytest.CaptureFixture[str], tmp_p
         ("torch.linalg.vector_norm = lambda *a, **k: x[0, 0, 0, 0]; return x", "has replaced torch.linalg.vector_norm"),
         ("import builtins; builtins.len = lambda *_: 0; return x", "Net in net.py has replaced builtins.len"),
         ("sys.modules.clear(); return x", "Net in net.py has replaced the module "),
+        ("import re; vars(re).clear(); return x", "Net in net.py has emptied the module re, without which nothing"),
+        ("import json; y = x + 0; vars(sys).clear(); return y", "Net in net.py has emptied the module sys, without"),
+        (
+            "[vars(m).clear() for n, m in list(sys.modules.items()) if n.partition('.')[0] == 'explorer']; return x",
+            "Net in net.py has emptied the module explorer, without which nothing",
+        ),
+        ("self._modules['me'] = self; return x", "the network contains itself, as trap.me: a network is a tree of"),
         ("import numpy; numpy.asarray = lambda *a: 0.0; return x", "Net in net.py has replaced numpy.asarray"),
         ("torch.Tensor.__sub__ = lambda a, b: torch.zeros_like(a); return x", "has replaced Tensor.__sub__"),
         ("import json; json.dumps = lambda *a, **k: '?'; return x", "Net in net.py has replaced json.dumps"),
