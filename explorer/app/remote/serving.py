@@ -98,8 +98,13 @@ class Server:
             return ("cancelled",)
         except BaseException as error:  # whatever the code of a person's network raises
             self._emptied = self._untouched.refilled()  # or nothing more can be said
+            from explorer.app.remote.life.deaths import who
+            from explorer.app.remote.tampering import Damaged
             from explorer.app.thread.failures import relayed
+            from explorer.network.tracing.damage import damage
 
+            if told := damage(error):
+                error = Damaged(f"{who(_named_in(request))}: {told}")
             return "failed", *relayed(error, _named_in(request))
 
     def _fair(self, request: tuple[Any, ...], reply: tuple[object, ...]) -> tuple[object, ...]:

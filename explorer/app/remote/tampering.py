@@ -55,6 +55,10 @@ class Emptied(Tampered):
         )
 
 
+class Damaged(ValueError):
+    """A network has taken from its own layers what torch keeps in them, or put one into itself."""
+
+
 class LeftOpen(ValueError):
     """A network has entered a mode or a transform of torch and not left it."""
 
@@ -78,6 +82,7 @@ def measured_by_us(model: str) -> Iterator[None]:
         return
     # what is there before the network cannot be replaced unseen
     from explorer.equivariance import check  # noqa: F401
+    from explorer.network.tracing.damage import damage
     from explorer.square import evaluate  # noqa: F401
 
     before, network = Untouched(), named_as_shown(model)
@@ -87,12 +92,14 @@ def measured_by_us(model: str) -> Iterator[None]:
         if emptied := before.refilled():  # first: nothing else can be looked at without what it is looked at with
             before.put_back()
             raise Emptied(network, emptied) from error
-        what, entered = before.replaced() or before.gone(), before.entered()
+        what = before.replaced() or before.gone()
         before.put_back()  # what a sentence is made with, too
         if what:
             raise Tampered(network, what) from error
-        if entered:
+        if before.entered():
             raise LeftOpen(network) from error
+        if told := damage(error):
+            raise Damaged(f"{network}: {told}") from error
         raise
     if emptied := before.refilled():
         before.put_back()

@@ -219,6 +219,7 @@ def own_card(
     Raises:
         ModelError: nothing tells what it takes, or the labels are none.
     """
+    title = " ".join(title.split())  # a file may be called so that it takes several lines
     try:
         found = _of_form(form) if form is not None else taken(own, said, why)
     except ModelError:
