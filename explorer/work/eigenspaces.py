@@ -115,7 +115,7 @@ class Factors:
         # positive definite: no pivoting
         options = {"SymmetricMode": True}
         self._lu: Any = splu(ordered, permc_spec=how, diag_pivot_thresh=0.0, options=options)
-        self._given = ordered.nnz, ordered.dtype.itemsize
+        self._given = int(ordered.nnz), int(ordered.dtype.itemsize)
 
     @property
     def foreign_bytes(self) -> int:

@@ -40,6 +40,7 @@ from explorer.network.changing.copying import duplicate
 from explorer.network.describing.source_lines import TEXT
 from explorer.network.input.declared import Taken, remembered_inputs, taken
 from explorer.network.input.recognise import Recognised
+from explorer.network.opening.files.contents import Damaged
 from explorer.network.opening.files.importing import FromText, import_as_text
 from explorer.network.opening.files.python_text import code_files, read_python
 from explorer.network.opening.files.trust import Trust
@@ -103,7 +104,12 @@ def exported_card(path: Path, trust: bool | Trust) -> Card:
     Raises:
         ModelError: it exports none, or runs without trust.
     """
-    if not any(name == "CARD" for name, _ in read_python(path).constants):
+    try:
+        constants = read_python(path).constants
+    except Damaged as error:
+        told = f"{path.name} cannot be read as a model: {error}; save it as text in UTF-8"
+        raise ModelError(str(path), told) from None
+    if not any(name == "CARD" for name, _ in constants):
         names = _defined(path)
         hint = f": it defines {', '.join(names[:8])}{', …' if len(names) > 8 else ''}" if names else ""
         raise ModelError(str(path), f"say what in {path} makes the network, {path.name}:NAME{hint}")
@@ -306,7 +312,8 @@ def _defined(path: Path) -> list[str]:
     except (SyntaxError, ValueError, OSError):
         return []
     kinds = (ast.FunctionDef, ast.ClassDef)
-    return [node.name for node in tree.body if isinstance(node, kinds) and not node.name.startswith("_")]
+    names = [node.name for node in tree.body if isinstance(node, kinds)]
+    return [name for name in dict.fromkeys(names) if not name.startswith("_")]
 
 
 def load_model(

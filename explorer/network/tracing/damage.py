@@ -24,6 +24,11 @@ def damage(error: BaseException) -> str:
             "a value that it gave is a weak reference (weakref.proxy), and what that refers to is gone: let each layer "
             "return the value itself"
         )
+    if type(error) is TypeError and "Multiple dispatch failed" in str(error):
+        return (
+            "a layer gives a tensor of a class of its own, and functions of torch do not work on that: let it return a "
+            "plain one, .as_subclass(torch.Tensor)"
+        )
     step, seen = error.__traceback__, set[int]()
     if type(error) not in KINDS:
         return ""

@@ -132,7 +132,10 @@ def test_what_python_ignores_is_a_line(capsys: pytest.CaptureFixture[str], tmp_p
         ),
         ("vars(self).clear(); return x", "Net in net.py: layer trap has lost its _modules, which torch keeps in each"),
         ("self._modules['a'] = 3; return x", "layer trap has among its layers, as a, what is no layer (of class int)"),
-        ("import builtins; builtins.getattr = lambda *_: None; return x", "Net in net.py has replaced builtins.getattr"),
+        (
+            "import builtins; builtins.getattr = lambda *_: None; return x",
+            "Net in net.py has replaced builtins.getattr",
+        ),
         ("self._modules['me'] = self; return x", "the network contains itself, as trap.me: a network is a tree of"),
         ("import numpy; numpy.asarray = lambda *a: 0.0; return x", "Net in net.py has replaced numpy.asarray"),
         ("torch.Tensor.__sub__ = lambda a, b: torch.zeros_like(a); return x", "has replaced Tensor.__sub__"),
