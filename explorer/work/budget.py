@@ -293,3 +293,9 @@ class Table(MutableMapping[K, V], Generic[K, V]):
 
 
 materials = Shared(MATERIALS)
+
+
+def forget_all() -> None:
+    """Let go all results and what they are made of, as a window closes, of whose networks and samples most of it is."""
+    results.forget()
+    materials.forget()

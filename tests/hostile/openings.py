@@ -33,7 +33,7 @@ BAD = re.compile(r"Traceback|<class|object at 0x|<ast\.|[\x00-\x1f\x7f-\x9f\u202
 
 
 class Net(nn.Sequential):
-    """What the files are saved of."""
+    """The network that the files are saved of."""
 
     def __init__(self) -> None:
         super().__init__(nn.Conv2d(1, 2, 3), nn.ReLU())
