@@ -102,7 +102,8 @@ def named_as_shown(name: str) -> str:
     base, weights = split_name(name)
     path, chosen, _ = split_call(base)
     short = re.split(r"[/\\]", path.rstrip("/\\"))[-1]
-    return f"{chosen} in {short}" if chosen else re.split(r"[/\\]", weights)[-1] if weights else short
+    told = f"{chosen} in {short}" if chosen else re.split(r"[/\\]", weights)[-1] if weights else short
+    return " ".join(told.split())  # a file may be called so that it takes several lines
 
 
 def file_stem(name: str) -> str:

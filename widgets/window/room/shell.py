@@ -303,7 +303,9 @@ class Shell(QMainWindow):
         self.stack.setCurrentWidget(self.panes)
         self.panes.open()
         self._said_of = self._epochs()
-        if failure.where != "orbit" and failure.state.epoch == self._session[0]:
+        frame, epoch = self.controller.frame, failure.state.epoch
+        shown = frame is not None and frame.state.epoch == epoch  # then it is not the session that is at fault
+        if failure.where != "orbit" and epoch == self._session[0] and not shown:
             failure = replace(failure, where=self._session[1])  # it names a model, say, that there is not
         self.infobar.show_failure(failure)
 

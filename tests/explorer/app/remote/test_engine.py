@@ -227,11 +227,18 @@ def test_a_death_is_one_sentence_and_leaves_nothing(tmp_path: Path, how: str, se
 
 
 @pytest.mark.slow
-def test_a_network_does_not_judge_itself(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "how, told",
+    [
+        ("torch.linalg.vector_norm = lambda *a, **k: torch.zeros(()); return x", "replaced torch.linalg.vector_norm"),
+        ("import traceback; vars(traceback).clear(); raise ValueError('x')", "emptied the module traceback"),
+        ("import json; vars(json).clear(); return x", "emptied the module json"),
+    ],
+)
+def test_a_network_does_not_judge_itself(tmp_path: Path, how: str, told: str) -> None:
     engine = DividedEngine(LocalEngine(cards(), trust=True), PROGRAM, spare=False)
     try:
-        how = "torch.linalg.vector_norm = lambda *a, **k: torch.zeros(()); return x"
-        with pytest.raises(Relayed, match=r"Net in net.py has replaced torch.linalg.vector_norm"):
+        with pytest.raises(Relayed, match=f"Net in net.py has {told}"):
             engine.answer(upside_down(tmp_path, network(tmp_path, how)), never)
         assert engine.answer(upside_down(tmp_path, network(tmp_path, FINE, "other.py")), never).squares
     finally:
