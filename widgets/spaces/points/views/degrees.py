@@ -99,7 +99,7 @@ class DegreesView(FrameView[tuple[Square, Degreed]]):
                          "components changed": found.mixed}  # fmt: skip
                 out |= {f"{prefix}{name}": values for name, values in known.items()}
         if (curve := self.basis.curve) is not None and parts:
-            out |= {curve.quantity: np.asarray(curve.along), "functions": np.asarray(curve.values)}
+            out |= {curve.quantity: np.asarray(curve.along), "functions": np.asarray(curve.values).T}  # a row for each distance
         return out
 
     def caption(self) -> str:
