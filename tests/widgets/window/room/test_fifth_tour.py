@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QTabBar
+from PySide6.QtWidgets import QAbstractSpinBox, QComboBox, QDialog, QTabBar
 from pytestqt.qtbot import QtBot
 
 from explorer.declare.elements import parse_chain
@@ -44,3 +44,17 @@ def test_a_click_on_a_tab_gives_its_panel_the_focus(panel: str, qtbot: QtBot, op
     view = window.panes.active()
     assert view is not None and view.objectName() == panel and view.isVisible()
     assert window.focus_ring.around() is None, "a ring is for those who use keys"
+
+
+def test_f1_is_about_the_panel_though_a_list_in_it_has_the_keys(qtbot: QtBot, open_window: Open) -> None:
+    window = open_window(State(model="d4-cnn", sample="digit-3", device="cpu"))
+    window.show_view("inspector")
+    activate(qtbot, window)
+    view = window.panes.named("inspector")
+    assert view is not None
+    boxes = (*view.findChildren(QComboBox), *view.findChildren(QAbstractSpinBox))
+    box = next(b for b in boxes if b.isVisible() and b.isEnabled())
+    box.setFocus()
+    qtbot.waitUntil(box.hasFocus)
+    qtbot.keyClick(box, Qt.Key.Key_F1)
+    assert any(p.windowTitle().startswith("Help: ") for p in window.findChildren(QDialog))

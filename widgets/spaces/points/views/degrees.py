@@ -99,7 +99,8 @@ class DegreesView(FrameView[tuple[Square, Degreed]]):
                          "components changed": found.mixed}  # fmt: skip
                 out |= {f"{prefix}{name}": values for name, values in known.items()}
         if (curve := self.basis.curve) is not None and parts:
-            out |= {curve.quantity: np.asarray(curve.along), "functions": np.asarray(curve.values).T}  # a row for each distance
+            # a row for each distance
+            out |= {curve.quantity: np.asarray(curve.along), "functions": np.asarray(curve.values).T}
         return out
 
     def caption(self) -> str:
