@@ -20,6 +20,7 @@ from explorer.spaces.points.network.frames import FRAMES, drawn_frames
 from explorer.spaces.points.sample import NUMBER, coincident, doubtful_units
 
 MOST_EDGES = 2**22
+FAR = 1000  # times its size: nearer to the origin, single precision keeps four digits of where points are in it
 TIE = 1e-9  # relative; distances that are nearer than this to each other are equal
 _WHERE = "the places of its points in space"
 
@@ -33,7 +34,7 @@ def fit_points(sample: Sample, wanted: PointsInput) -> Sample:
     Raises:
         ValueError: no places in space, more of them than the network takes, or features that there are not.
     """
-    sample = in_space(sample)
+    sample = near_origin(in_space(sample))
     places = np.asarray(sample.signals["position"].values, np.float64)
     n = len(places)
     if wanted.most is not None and n > wanted.most:
@@ -112,6 +113,26 @@ def in_space(sample: Sample) -> Sample:
         told.append(doubtful_units(np.asarray(signals["number"].values, np.int64), places))
     notes = (*sample.notes, *filter(None, told))
     return replace(sample, domain="points", signals=MappingProxyType(signals), label_names=(), notes=notes)
+
+
+def near_origin(sample: Sample) -> Sample:
+    """Return points that lie far from the origin for their size, as a survey's do, with their middle there.
+
+    Single precision would not tell them apart, and turning them about the origin rounds by as much.
+    """
+    places = np.asarray(sample.signals["position"].values, np.float64)
+    low, high = places.min(0), places.max(0)
+    size, middle = float((high - low).max()), np.rint((low + high) / 2)
+    if not 0 < size * FAR < np.abs(middle).max() or "cell" in sample.signals:
+        return sample
+    moved = {
+        name: replace(signal, values=np.asarray(signal.values, np.float64) - middle)
+        if signal.field == POSITION else signal
+        for name, signal in sample.signals.items()
+    }  # fmt: skip
+    where = ", ".join(f"{v:,.0f}" for v in middle)
+    told = f"its middle, ({where}), is taken for the origin: single precision would not tell its points apart"
+    return replace(sample, signals=MappingProxyType(moved), notes=(told, *sample.notes))
 
 
 def is_molecule(sample: Sample) -> bool:
