@@ -14,6 +14,7 @@ from explorer.spaces.graph.chemistry.atoms import COLUMNS, SYMBOLS, element_of, 
 from explorer.spaces.graph.chemistry.bonds import bond_kinds
 from explorer.spaces.graph.chemistry.orders import TOLD, orders_by_valence
 from explorer.spaces.graph.fields import EDGE_INDEX, EDGE_INPUT
+from explorer.spaces.graph.sample import graphs_in, one_graph
 from explorer.spaces.points.fields import PARTICLE, PARTICLE_INPUT, POSITION
 from explorer.spaces.points.network.form import PointsInput
 from explorer.spaces.points.network.frames import FRAMES, drawn_frames
@@ -94,6 +95,11 @@ def in_space(sample: Sample) -> Sample:
         raise ValueError(
             f"{sample.name!r} lies on a {domain_word(sample.domain)} without {_WHERE}, and this network takes them"
         )
+    if (count := graphs_in(sample)) > 1:  # each has space for itself: beside each other they would hear each other
+        first = one_graph(sample, "1")
+        assert first is not None
+        told = f"the first of {count}: this network takes one at a time, and {sample.name}#2 is the next"
+        return in_space(replace(first, name=sample.name, title=sample.title, notes=(told, *sample.notes)))
     signals = {"position": Signal(np.array(where.values, np.float64), POSITION)}
     elements = [element_of(name) for name in sample.names]
     if elements and all(elements):
