@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar, Generic, TypeVar
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QLabel, QStackedLayout, QWidget
 
 from explorer.declare.states.model_name import in_training
@@ -124,6 +124,13 @@ class FrameView(StateView, Generic[Part]):
         if not self.squares:
             return self.NOTHING
         return self.missing(parts) if parts else self.NONE
+
+    def ask_menu_of(self, square: Square, at: QPoint, unit: str = "", index: int = -1) -> None:
+        """Ask for the menu of the layer that is drawn, and of a part of it: the selected channel where none is told."""
+        if not unit and self.state.channel is not None:
+            unit, index = "channel", self.state.channel
+        first = self.frame is not None and square is self.frame.squares[0]
+        self.menu_asked.emit(square.layer.name if first else "", unit, index, at)
 
     # what a view overrides ------------------------------------------------------------------------------------
     def see(self, looks: Mapping[str, Any]) -> None:

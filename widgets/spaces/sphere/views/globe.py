@@ -75,11 +75,13 @@ class GlobeView(EyeView[tuple[Square, SpherePart]]):
         for chart in self.spectra:
             below.addWidget(chart, 1)
             chart.hovered.connect(self.hovered)
+        self.spectra[1].asked.connect(lambda degree, at: self.ask_menu_of(self.parts()[0][0], at, "degree", degree))
         column = QVBoxLayout(content)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addWidget(self.canvas, 3)
         column.addLayout(below, 2)
+        self.canvas.asked.connect(self.ask_menu)
         self.canvas.turned.connect(self._turn)
         self.canvas.let_go.connect(lambda: self.wished.emit(Wish(done=True)))
         self.pages = Pages(self, content, self.NOTHING)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import Signal
+from PySide6.QtGui import QContextMenuEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from explorer.spaces.volume.drawing.values import VolumePart
@@ -180,6 +181,11 @@ class OrientationsView(FrameView[tuple[Square, VolumePart]]):
         row.fitted.connect(self.refresh)
         row.apply_theme()
         return row
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Offer to change the layer that is drawn, or the channel of it that is selected."""
+        if self.parts():
+            self.ask_menu_of(self.parts()[0][0], event.globalPos())
 
     # what is shown ----------------------------------------------------------------------------------------------
     def parts(self) -> list[tuple[Square, VolumePart]]:
