@@ -183,9 +183,12 @@ class OrientationsView(FrameView[tuple[Square, VolumePart]]):
         return row
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """Offer to change the layer that is drawn, or the channel of it that is selected."""
-        if self.parts():
-            self.ask_menu_of(self.parts()[0][0], event.globalPos())
+        """Offer to change the layer that is drawn, and the channel under the mouse."""
+        at = event.globalPos()
+        for row, (square, part) in zip(self.rows, self.turned(), strict=False):
+            if row.rect().contains(row.mapFromGlobal(at)):
+                unit = ("channel", part.field * len(part.labels) + row.hot) if row.hot is not None else ("", -1)
+                self.ask_menu_of(square, at, *unit)
 
     # what is shown ----------------------------------------------------------------------------------------------
     def parts(self) -> list[tuple[Square, VolumePart]]:
