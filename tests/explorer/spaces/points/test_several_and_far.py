@@ -1,4 +1,4 @@
-"""What a file holds more than one of, and points that lie far from the origin."""
+"""Of a file that holds several things one is taken, and points far from the origin are judged fairly."""
 
 from __future__ import annotations
 

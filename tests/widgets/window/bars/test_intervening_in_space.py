@@ -102,7 +102,7 @@ def test_the_drawn_value_and_the_atom_under_the_mouse_are_changed(qtbot: QtBot, 
 
 
 def test_a_component_of_a_vector_is_no_value(qtbot: QtBot, molecule: MainWindow) -> None:
-    """What a whole value keeps, one of its numbers breaks: the law is lost at that layer."""
+    """The law that a whole value keeps is broken by one of its numbers, at that layer."""
     from explorer.declare.states.interventions import parse_intervention
 
     molecule.controller.change({"interventions": (parse_intervention("layer2.gate[8]:zero"),)})

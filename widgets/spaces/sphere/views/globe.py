@@ -137,7 +137,8 @@ class GlobeView(EyeView[tuple[Square, SpherePart]]):
             grid.arrange()
         spectra = [(part, names, "power by degree") for names in SPECTRA]
         if several:
-            spectra = [(p, SPECTRA[1], f"power · {square.title}") for square, p in parts]
+            # by their names: titles that begin alike would be cut to the same words
+            spectra = [(p, SPECTRA[1], f"{square.model} · power") for square, p in parts]
         for chart, (p, names, title) in zip(self.spectra, spectra, strict=True):
             chart.show_spectrum(p.spectrum_of(*names), title, NO_DEGREES)
 
