@@ -94,8 +94,8 @@ def _enlarged(
     for run in runs:
         reseed(seed)
         again = in_precision(model, run.inputs.map(lambda v, _: _nudged(v)), names, dtype)
-        for n in names if again is not None else ():
-            value, rerun = run.values[n].double(), again[n].double()  # type: ignore[index]
+        for n in again or ():
+            value, rerun = run.values[n].double(), again[n].double()
             if value.shape == rerun.shape and measure.finite(value) and measure.finite(rerun):
                 moved = float((value - rerun).norm() / value.norm().clamp_min(1e-300))
                 found[n] = max(found[n], moved if MOST_ROUNDING < moved < MOST_ENLARGED else 0.0)
@@ -105,5 +105,6 @@ def _enlarged(
 def _nudged(values: Tensor) -> Tensor:
     if not values.is_floating_point():
         return values
-    sign = torch.randint(0, 2, values.shape, generator=torch.Generator().manual_seed(0)).to(values) * 2 - 1
+    dice = torch.Generator("cpu").manual_seed(0)  # the same on every device
+    sign = torch.randint(0, 2, values.shape, generator=dice, device="cpu").to(values) * 2 - 1
     return values * (1 + torch.finfo(values.dtype).eps * sign)
