@@ -105,7 +105,7 @@ def one_graph(sample: Sample, part: str) -> Sample | None:
     within = kept[index[0]] & kept[index[1]]
 
     def of(signal: Signal) -> Signal:
-        values, domain = np.asarray(signal.values), signal.field.domain
+        values, domain = signal.values, signal.field.domain
         if signal.field == EDGE_INDEX:
             return Signal(np.ascontiguousarray(at[index[:, within]]), signal.field)
         rows = kept if isinstance(domain, Nodes) else within if isinstance(domain, Edges) else slice(None)
