@@ -151,9 +151,10 @@ class Imports(QObject):
         file = base not in known and at_home(base).is_file()
         own = () if asked or file else known.get(base, ())
         # what a sample says of itself is known a little later than the first frame: "as it is" would be a guess
-        notes = ("…",) if own is None else tuple(n for n in frame.sample_notes if n not in own)
+        unclear = own is None and bool(frame.sample_notes)
+        notes = ("…",) if unclear else tuple(n for n in frame.sample_notes if n not in (own or ()))
         form = space_of_kind(kind).form if kind in kinds() else None
-        others = file or (form is not None and form.fitted_as and own is not None and bool(notes))
+        others = file or (form is not None and form.fitted_as and not unclear and bool(notes))
         self._shell.data_line.show_notes(frame.sample_title or base, notes, others)
 
     def _tell_again(self) -> None:
