@@ -93,8 +93,8 @@ def _enlarged(
     found = dict.fromkeys(names, 0.0)
     for run in runs:
         reseed(seed)
-        again = in_precision(model, run.inputs.map(lambda v, _: _nudged(v)), names, dtype)
-        for n in again or ():
+        again = in_precision(model, run.inputs.map(lambda v, _: _nudged(v)), names, dtype) or {}
+        for n in again:
             value, rerun = run.values[n].double(), again[n].double()
             if value.shape == rerun.shape and measure.finite(value) and measure.finite(rerun):
                 moved = float((value - rerun).norm() / value.norm().clamp_min(1e-300))
