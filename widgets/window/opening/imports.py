@@ -35,6 +35,7 @@ class Imports(QObject):
         self.page: ImportPage | None = None
         shell.data_line.asked.connect(self.change)
         shell.controller.frame_ready.connect(self.tell)
+        shell.controller.catalogue_ready.connect(self._tell_again)
 
     # opening ----------------------------------------------------------------------------------------------
     def open(self, path: str) -> None:
@@ -149,10 +150,16 @@ class Imports(QObject):
             base = next((s.name for s in samples if s.title == frame.sample_title), base)
         file = base not in known and at_home(base).is_file()
         own = () if asked or file else known.get(base, ())
-        notes = () if own is None else tuple(n for n in frame.sample_notes if n not in own)
+        # what a sample says of itself is known a little later than the first frame: "as it is" would be a guess
+        unclear = own is None and bool(frame.sample_notes)
+        notes = ("…",) if unclear else tuple(n for n in frame.sample_notes if n not in (own or ()))
         form = space_of_kind(kind).form if kind in kinds() else None
-        others = file or (form is not None and form.fitted_as and bool(notes))
+        others = file or (form is not None and form.fitted_as and not unclear and bool(notes))
         self._shell.data_line.show_notes(frame.sample_title or base, notes, others)
+
+    def _tell_again(self) -> None:
+        if self._controller.frame is not None:
+            self.tell(self._controller.frame)
 
 
 def _place(path: str) -> str:

@@ -112,6 +112,7 @@ class SurfaceView(EyeView[tuple[Square, MeshPart]]):
         self.canvas.picked.connect(self._picked)
         self.canvas.hovered.connect(self._hover)
         self.canvas.wheel_on_vertex.connect(self._turn_gauge)
+        self.canvas.asked.connect(self.ask_menu)
         self.canvas.turned.connect(self._turn_mesh)
         self.canvas.let_go.connect(lambda: self.wished.emit(Wish(done=True)))
         self.pointer.moved.connect(self._follow)
