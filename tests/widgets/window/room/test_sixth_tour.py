@@ -1,0 +1,109 @@
+"""A sixth tour of the whole window: menus of charts, and the ring round what has the keyboard."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt
+from PySide6.QtGui import QPaintEvent
+from PySide6.QtWidgets import QApplication, QListWidget, QMenu, QPushButton, QVBoxLayout
+from pytestqt.qtbot import QtBot
+
+from explorer.state.state import State
+from tests.widgets.parts.driving.windows import Open, activate, settle
+from widgets.base.controls.dialog import Dialog
+from widgets.charts.scene.box import Box
+from widgets.charts.scene.sheet import Sheet
+
+
+class Painted(QObject):
+    """Counts how many rows of pixels of a widget are painted."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.rows = 0
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if isinstance(event, QPaintEvent):
+            self.rows += event.region().boundingRect().height()
+        return False
+
+
+@pytest.fixture
+def page(qtbot: QtBot) -> Iterator[Dialog]:
+    made = Dialog()
+    rows = QListWidget()
+    rows.addItems([f"row {k}" for k in range(400)])
+    column = QVBoxLayout(made)
+    column.addWidget(QPushButton("before"))
+    column.addWidget(rows)
+    made.resize(300, 500)
+    with qtbot.waitExposed(made):
+        made.show()
+    yield made
+    made.close()
+    made.deleteLater()
+
+
+def test_a_list_with_the_ring_scrolls_by_the_rows_that_come_in(qtbot: QtBot, page: Dialog) -> None:
+    rows, button = page.findChild(QListWidget), page.findChild(QPushButton)
+    assert rows is not None and button is not None
+    activate(qtbot, page)
+    button.setFocus()
+    qtbot.waitUntil(button.hasFocus)
+    qtbot.keyClick(button, Qt.Key.Key_Tab)
+    qtbot.waitUntil(lambda: page.focus_ring.around() is rows)
+    ring = page.findChild(type(page.focus_ring._frame))
+    assert ring is not None and not ring.mask().isEmpty()
+    corner = rows.mapTo(page, QPoint(0, 0)) - ring.pos()
+    assert not ring.mask().intersects(rows.viewport().rect().translated(corner + rows.viewport().pos()))
+    qtbot.wait(0)
+    page.repaint()
+    painted = Painted()
+    rows.viewport().installEventFilter(painted)
+    bar = rows.verticalScrollBar()
+    rows.setVerticalScrollMode(QListWidget.ScrollMode.ScrollPerPixel)
+    QApplication.processEvents()
+    painted.rows = 0
+    bar.setValue(bar.value() + 20)
+    qtbot.waitUntil(lambda: painted.rows > 0)
+    assert painted.rows < rows.viewport().height() / 2, "the rows that were there are moved, not painted"
+
+
+def test_no_ring_where_no_key_was_pressed(qtbot: QtBot, open_window: Open) -> None:
+    """Qt hands the focus on where what has it is hidden, in the way that it does for Tab."""
+    window = open_window(State())
+    activate(qtbot, window)
+    settle(qtbot, window)
+    window.menus.asked.emit("greeting")
+    button = next(one for one in window.findChildren(QPushButton) if one.text() == "Turn it" and one.isVisible())
+    button.setFocus()
+    qtbot.waitUntil(button.hasFocus)
+    window.greeting.card.hide()
+    qtbot.waitUntil(lambda: not button.hasFocus())
+    assert window.focus_ring.around() is None
+
+
+def test_every_chart_has_a_menu_of_the_program_and_none_of_pyqtgraph(qtbot: QtBot, open_window: Open) -> None:
+    window = open_window(State())
+    settle(qtbot, window, measured=True)
+    tried = 0
+    for name in ("errors", "orbit", "output", "values", "matrix"):
+        window.show_view(name)
+        settle(qtbot, window)
+        view = window.panes.named(name)
+        assert view is not None
+        for sheet in view.findChildren(Sheet):
+            boxes = [item for item in sheet.scene().items() if isinstance(item, Box) and item.isVisible()]
+            if not sheet.isVisible() or sheet.message or not boxes:
+                continue
+            at = sheet.mapFromScene(boxes[0].sceneBoundingRect().center())
+            qtbot.mouseMove(sheet.viewport(), at)
+            qtbot.mouseClick(sheet.viewport(), Qt.MouseButton.RightButton, pos=at)
+            menus = [one for one in QApplication.topLevelWidgets() if isinstance(one, QMenu) and one.isVisible()]
+            texts = [action.text().replace("&", "") for one in menus for action in one.actions() if action.text()]
+            assert texts == ["Show the whole range", "Export view…", "About this panel"], (name, texts)
+            menus[0].close()
+            tried += 1
+    assert tried >= 5
