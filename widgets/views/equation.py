@@ -17,6 +17,7 @@ from explorer.state.catalogue import Catalogue
 from widgets.base.frame_view import StateView
 from widgets.base.look import theme
 from widgets.base.text.excerpts import TRY, layer_as_html
+from widgets.base.text.groups import written
 from widgets.base.text.highlight import python_as_html
 from widgets.base.view import ViewSpec
 from widgets.views.choosing.cards import Loading
@@ -206,7 +207,7 @@ class EquationView(StateView):
 
 def _facts(info: ModelInfo) -> str:
     shape = " × ".join("any" if n is None else str(n) for n in info.input_shape)
-    claims = f"claims {', '.join(info.groups)}" if info.groups else "claims no symmetry"
+    claims = f"claims {', '.join(map(written, info.groups))}" if info.groups else "claims no symmetry"
     trained = "trained" if info.trained else "not trained"
     words = [info.name, " ".join(info.rows), claims, f"input {shape}" if shape else "", trained]
     return " · ".join(filter(None, words))

@@ -127,6 +127,7 @@ def style_sheet(t: Theme) -> str:
     QTabBar::tab:selected {{ color: {t.text}; border-bottom: 2px solid {t.accent}; }}
     QTabWidget::pane {{ border: none; }}
     QTreeView, QListView, QTextBrowser, QPlainTextEdit, QScrollArea {{ background: {t.panel}; border: none; }}
+    QComboBox QAbstractItemView {{ border: 1px solid {t.edge}; }}
     QToolTip {{ background: {t.panel}; color: {t.text}; border: 1px solid {t.line}; padding: 4px; }}
     QStatusBar {{ color: {t.muted}; }}
     QHeaderView::section {{ background: {t.panel}; color: {t.muted}; border: none;

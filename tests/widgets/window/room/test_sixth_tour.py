@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import gc
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QEvent, QObject, QPoint, Qt
+from PySide6.QtCore import QEvent, QObject, QPoint, QSettings, Qt, QTimer
 from PySide6.QtGui import QPaintEvent
 from PySide6.QtWidgets import QApplication, QListWidget, QMenu, QPushButton, QVBoxLayout
 from pytestqt.qtbot import QtBot
 
+from explorer.app.answering.engine import LocalEngine
+from explorer.square.frame import Frame
 from explorer.state.state import State
 from tests.widgets.parts.driving.windows import Open, activate, settle
 from widgets.base.controls.dialog import Dialog
 from widgets.charts.scene.box import Box
 from widgets.charts.scene.sheet import Sheet
+from widgets.window import app
+from widgets.window.main_window import MainWindow
 
 
 class Painted(QObject):
@@ -107,3 +113,29 @@ def test_every_chart_has_a_menu_of_the_program_and_none_of_pyqtgraph(qtbot: QtBo
             menus[0].close()
             tried += 1
     assert tried >= 5
+
+
+def test_a_file_of_another_kind_at_the_start_is_refused_and_the_model_is_shown(
+    qapp: QApplication, tmp_path: Path, start: Callable[[], LocalEngine]
+) -> None:
+    table = tmp_path / "weather.csv"
+    rows = [f"2025-01-{1 + day:02d},{day % 17}.5,{40 + day % 30}" for day in range(28)]
+    table.write_text("\n".join(["date,temperature,humidity", *rows]), encoding="utf-8")
+    seen: list[tuple[str, str]] = []
+
+    def ready(window: MainWindow) -> None:
+        def look(frame: Frame) -> None:
+            seen.append((frame.state.sample, window.infobar.text.text()))
+            window.close()
+
+        window.controller.frame_ready.connect(look)
+        QTimer.singleShot(60_000, window.close)
+
+    settings = QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat)
+    state = State(model="gcn", sample=str(table), device="cpu")
+    try:
+        assert app.run_window(start, state, on_ready=ready, settings=settings) == 0
+    finally:
+        gc.disable()
+    sample, said = seen[0]  # the measures come later
+    assert sample == "karate" and "takes a graph" in said and said.endswith(f"{sample} is shown."), said
