@@ -78,10 +78,9 @@ def export_view(view: View, path: str | Path, *, theme: str = "light", style: St
 def drawn(view: View, kind: str, theme: str = "light", style: Style = PLAIN, dpi: float = DPI) -> Drawn:
     """Return `view` as a figure of a kind; `dpi` is that of a PNG of a certain width."""
     factors = (1.0, 1.25, 1.5, 2.0, 2.5) if style.width is not None and style.whole else (1.0,)
-    bright = themes.LIGHT if style.width is None else themes.PAPER
     for factor in factors:
         with (
-            _dressed(view, themes.DARK if theme == "dark" else bright, style, factor),
+            _dressed(view, themes.DARK_PAPER if theme == "dark" else themes.PAPER, style, factor),
             without_badges(not style.badges),
             on_paper(),
         ):
