@@ -13,14 +13,26 @@ from PySide6.QtWidgets import QApplication, QListWidget, QMenu, QPushButton, QVB
 from pytestqt.qtbot import QtBot
 
 from explorer.app.answering.engine import LocalEngine
+from explorer.declare.elements import parse_chain
 from explorer.square.frame import Frame
 from explorer.state.state import State
 from tests.widgets.parts.driving.windows import Open, activate, settle
 from widgets.base.controls.dialog import Dialog
+from widgets.base.text import glossary
 from widgets.charts.scene.box import Box
 from widgets.charts.scene.sheet import Sheet
+from widgets.figures.export import drawn
+from widgets.figures.style import Style
+from widgets.views.matrix import MatrixView
+from widgets.views.stage import Stage
 from widgets.window import app
 from widgets.window.main_window import MainWindow
+
+
+@pytest.fixture
+def notation() -> Iterator[None]:
+    yield
+    glossary.use(False)
 
 
 class Painted(QObject):
@@ -139,3 +151,37 @@ def test_a_file_of_another_kind_at_the_start_is_refused_and_the_model_is_shown(
         gc.disable()
     sample, said = seen[0]  # the measures come later
     assert sample == "karate" and "takes a graph" in said and said.endswith(f"{sample} is shown."), said
+
+
+def test_a_sequence_is_seen_on_the_stage_and_its_matrices_have_no_pixels(qtbot: QtBot, open_window: Open) -> None:
+    window = open_window(State(model="lstm", sample="sine", steps=parse_chain("shift:5"), device="cpu"))
+    window.show_view("stage")
+    settle(qtbot, window)
+    stage, matrix = window.panes.named("stage"), window.panes.named("matrix")
+    assert isinstance(stage, Stage) and isinstance(matrix, MatrixView)
+    for panel in (stage.before, stage.after, *(stage.rows[0].panels.values())):
+        if panel.values is not None:
+            seen = panel.frame()
+            assert seen.width() > 0.3 * seen.height(), "300 steps of one channel are no hairline"
+            at = panel.place_at(seen.center())
+            assert at is not None and at[2] < panel.values.shape[2]
+    window.show_view("matrix")
+    settle(qtbot, window)
+    assert matrix.choice.count()
+    assert {axis.what for axis in matrix.axes[0]} == {"input", "output"}, "64 rows are 16 units with four gates"
+
+
+def test_equations_at_a_step_follow_plain_words(qtbot: QtBot, open_window: Open, notation: None) -> None:
+    window = open_window(State(model="lstm", sample="sine", steps=parse_chain("shift:5"), node=60, device="cpu"))
+    window.show_view("steps")
+    settle(qtbot, window)
+    steps = window.panes.named("steps")
+    assert steps is not None
+
+    def written() -> str:
+        return drawn(steps, ".svg", style=Style(caption=False)).data.decode().partition("</desc>")[2]
+
+    assert "ρ(g)x" in written()
+    window.menus.actions["plain_words"].trigger()
+    settle(qtbot, window)
+    assert "ρ(g)x" not in written() and "moved input" in written()

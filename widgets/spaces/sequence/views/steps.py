@@ -14,6 +14,7 @@ from explorer.square.frame import Square
 from explorer.state.state import State
 from widgets.base.frame_view import FrameView
 from widgets.base.look import theme
+from widgets.base.text.glossary import say
 from widgets.base.text.words import subject
 from widgets.base.view import ViewSpec, Wish
 from widgets.spaces.sequence.step_canvas import StepCanvas
@@ -111,7 +112,7 @@ class StepsView(FrameView[tuple[Square, TimePart]]):
         self._chrome.show()
         square, part = parts[0]
         self._offer(part)
-        self.where.setText(self._words(part))
+        self.where.setText(say(self._words(part)))
         self.canvas.show_cells(self.cells(), part.names, square.layer.name, self.state.channel)
         if square.layer.name != self._seen:
             self._seen = square.layer.name
