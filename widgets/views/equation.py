@@ -19,6 +19,7 @@ from widgets.base.look import theme
 from widgets.base.text.excerpts import TRY, layer_as_html
 from widgets.base.text.groups import written
 from widgets.base.text.highlight import python_as_html
+from widgets.base.text.indices import with_indices
 from widgets.base.view import ViewSpec
 from widgets.views.choosing.cards import Loading
 
@@ -218,19 +219,6 @@ def _with_code(text: str) -> str:
     text = re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(text))
     text = re.sub(r"\*\*([^*]+)\*\*", r"<b>\1</b>", text)
     return re.sub(r"(?<![\w*])\*([A-Z][^*]*)\*", r"<i>\1</i>", text)  # a product is no panel
-
-
-def with_indices(text: str) -> str:
-    """Return an equation with x_{i,j}, x_i and x^{2} set as indices and exponents."""
-    text = text.replace("  ", "&nbsp; ").replace("( ", "(&nbsp;").replace(" )", "&nbsp;)")  # no bracket on its own
-    for _ in range(3):  # the innermost braces first
-        text = re.sub(r"([_^])\{([^{}]*)\}", _index, text)
-    return re.sub(r"([_^])(\w+)", _index, text)
-
-
-def _index(match: re.Match[str]) -> str:
-    tag = "sub" if match[1] == "_" else "sup"
-    return f"<{tag}>{match[2]}</{tag}>"
 
 
 def _linked(text: str, colour: str) -> str:

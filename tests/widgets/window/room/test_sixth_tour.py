@@ -185,3 +185,12 @@ def test_equations_at_a_step_follow_plain_words(qtbot: QtBot, open_window: Open,
     window.menus.actions["plain_words"].trigger()
     settle(qtbot, window)
     assert "ρ(g)x" not in written() and "moved input" in written()
+
+
+def test_a_menu_of_a_family_does_not_say_its_row_again_at_each_model(qtbot: QtBot, open_window: Open) -> None:
+    window = open_window(State(device="cpu"))
+    families = [m for m in window.menus.menus["Model"].findChildren(QMenu) if m.title().startswith("G7  ")]
+    assert families
+    for family in families:
+        texts = [action.text() for action in family.actions()]
+        assert texts and not [text for text in texts if "(G7" in text or ", G7" in text], texts

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QMouseEvent, QPaintEngine, QPainter, QWheelEvent
+from PySide6.QtGui import QContextMenuEvent, QFontMetricsF, QKeyEvent, QMouseEvent, QPaintEngine, QPainter, QWheelEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from widgets.base.look import theme
@@ -158,7 +158,8 @@ class GraphCanvas(QWidget):
             box = cells[0][2]
             more = 18.0 * self.lines.loops, 8.0 * bool(self.hulls), 14.0 * bool(self.graphs)
             labelled = self.labels != "none" and len(self.places) <= LABELLED
-            margin = margin_in(box.width(), box.height(), labelled, *more)
+            label = QFontMetricsF(self.font()).horizontalAdvance(str(len(self.places) - 1)) if labelled else 0.0
+            margin = margin_in(box.width(), box.height(), label, *more)
             self.eye = fitted(*self._bounds(), box.width(), box.height(), margin, 1.0 if self.given else STRETCH)
         self.update()
 

@@ -15,6 +15,8 @@ SAMPLES = 1_500_000  # points that a picture of very many edges is made of
 BOW = 5.0  # pixels between two edges that join the same nodes
 BOWED = 200_000  # lines up to which those that share their ends part
 PARTED = 500  # nodes up to which none is drawn over another
+LARGEST = 13.0  # pixels of the radius of a node
+ROOMY = 120.0  # pixels of a panel in which the number of the outermost node has room too
 # of a node, in the order in which a text is tried there
 SIDES = np.array([(1, 0), (-1, 0), (0, 1), (0, -1), (0.71, -0.71), (0.71, 0.71), (-0.71, -0.71), (-0.71, 0.71)])
 STEPS = 6  # straight pieces of a bowed edge, for hits
@@ -78,14 +80,19 @@ def fitted(
     return replace(eye, scale=min(room_x / (across * right), room_y / (up * upright), 140.0))
 
 
-def margin_in(width: float, height: float, labelled: bool, *more: float) -> float:
+def margin_in(width: float, height: float, label: float, *more: float) -> float:
     """Return the margin round a graph in a panel of that size, with more for what is drawn outside of its nodes.
 
     Of a small panel most is for the graph, not for the labels of the outermost nodes.
+
+    Args:
+        label: pixels of the longest number beside a node, 0 where there are none.
     """
     least = min(width, height)
     usual = min(22.0, 10 + 0.05 * least)
-    labels = min(max(0.12 * least - usual, 0.0), 10.0) if labelled else 0.0
+    labels = min(max(0.12 * least - usual, 0.0), 10.0) if label else 0.0
+    if label and least >= ROOMY:
+        labels = max(labels, min(LARGEST + 6.0 + label - usual, 22.0))
     return usual + labels + sum(more)
 
 
@@ -98,7 +105,7 @@ def node_radius(nodes: int, across: float, up: float, scale: float, apart: float
         return 12.0
     # nodes in a row have the row's length to share, however flat their box is
     room = scale * math.sqrt(max(across, up / nodes) * max(up, across / nodes) / nodes)
-    wanted = min(max(0.22 * room, 8.0 if room >= 26 else 1.0), 13.0)
+    wanted = min(max(0.22 * room, 8.0 if room >= 26 else 1.0), LARGEST)
     return min(wanted, max(0.46 * apart * scale, 2.5))
 
 

@@ -43,7 +43,7 @@ NOTCH = 15.0  # degrees of a frame to a notch of the wheel
 NARROW = 640  # pixels of width below which the choices stand without their words
 SIDES = (("", "Square"), ("F(x)", "F(x)"), ("x,F(x)", "x and F(x)"), ("ρ′(g)F(x),F(ρ(g)x)", "Both ways"))
 COLOURS = (("layer", "Feature"), ("answer", "Answer"), ("parts", "Known parts"), ("gauge", "Ambiguity"))
-AMOUNTS = ((150, "few arrows"), (500, "some arrows"), (1500, "many arrows"), (10**9, "all arrows"))  # and frames
+AMOUNTS = ((150, "few vertices"), (500, "some vertices"), (1500, "many vertices"), (10**9, "all vertices"))
 
 
 class SurfaceView(EyeView[tuple[Square, MeshPart]]):
