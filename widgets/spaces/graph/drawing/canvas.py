@@ -23,6 +23,7 @@ from widgets.spaces.graph.drawing.geometry import (
     SAMPLES,
     Eye,
     Strands,
+    beside_in,
     edge_under,
     fitted,
     inside,
@@ -159,8 +160,9 @@ class GraphCanvas(QWidget):
             more = 18.0 * self.lines.loops, 8.0 * bool(self.hulls), 14.0 * bool(self.graphs)
             labelled = self.labels != "none" and len(self.places) <= LABELLED
             label = QFontMetricsF(self.font()).horizontalAdvance(str(len(self.places) - 1)) if labelled else 0.0
-            margin = margin_in(box.width(), box.height(), label, *more)
-            self.eye = fitted(*self._bounds(), box.width(), box.height(), margin, 1.0 if self.given else STRETCH)
+            margin = margin_in(box.width(), box.height(), labelled, *more)
+            wide = box.width() - 2 * beside_in(box.width(), margin, label)
+            self.eye = fitted(*self._bounds(), wide, box.height(), margin, 1.0 if self.given else STRETCH)
         self.update()
 
     def points(self, box: QRectF) -> Array:

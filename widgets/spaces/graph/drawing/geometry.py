@@ -16,7 +16,6 @@ BOW = 5.0  # pixels between two edges that join the same nodes
 BOWED = 200_000  # lines up to which those that share their ends part
 PARTED = 500  # nodes up to which none is drawn over another
 LARGEST = 13.0  # pixels of the radius of a node
-ROOMY = 120.0  # pixels of a panel in which the number of the outermost node has room too
 # of a node, in the order in which a text is tried there
 SIDES = np.array([(1, 0), (-1, 0), (0, 1), (0, -1), (0.71, -0.71), (0.71, 0.71), (-0.71, -0.71), (-0.71, 0.71)])
 STEPS = 6  # straight pieces of a bowed edge, for hits
@@ -80,19 +79,19 @@ def fitted(
     return replace(eye, scale=min(room_x / (across * right), room_y / (up * upright), 140.0))
 
 
-def margin_in(width: float, height: float, label: float, *more: float) -> float:
+def beside_in(width: float, margin: float, label: float) -> float:
+    """Return the room at either side of a graph beyond its margin, for a number of that width beside a node."""
+    return min(max(LARGEST + 6.0 + label - margin, 0.0), 0.05 * width) if label else 0.0
+
+
+def margin_in(width: float, height: float, labelled: bool, *more: float) -> float:
     """Return the margin round a graph in a panel of that size, with more for what is drawn outside of its nodes.
 
     Of a small panel most is for the graph, not for the labels of the outermost nodes.
-
-    Args:
-        label: pixels of the longest number beside a node, 0 where there are none.
     """
     least = min(width, height)
     usual = min(22.0, 10 + 0.05 * least)
-    labels = min(max(0.12 * least - usual, 0.0), 10.0) if label else 0.0
-    if label and least >= ROOMY:
-        labels = max(labels, min(LARGEST + 6.0 + label - usual, 22.0))
+    labels = min(max(0.12 * least - usual, 0.0), 10.0) if labelled else 0.0
     return usual + labels + sum(more)
 
 
