@@ -196,7 +196,7 @@ class SurfaceView(EyeView[tuple[Square, MeshPart]]):
 
     def _offer(self, square: Square, part: MeshPart) -> None:
         names = features(part, part.rep, part.values.shape[1]) if part.kind != "invariant" else []
-        items = [(-1, "strongest"), *enumerate(names)]
+        items = [(-1, "largest"), *enumerate(names)]
         with QSignalBlocker(self.feature):
             if [(self.feature.itemData(k), self.feature.itemText(k)) for k in range(self.feature.count())] != items:
                 self.feature.clear()
