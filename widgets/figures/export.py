@@ -265,8 +265,11 @@ def _widened(view: View, figure: _Figure) -> bytes:
 
 
 def _chrome(view: View) -> list[QWidget]:
-    """Return the controls of a view that are not hidden."""
-    return [w for w in view.findChildren(QWidget) if w.property("chrome") and not w.isHidden()]
+    """Return what of the seen is no part of a figure: controls, and charts that only say how they would be filled."""
+    shown = [w for w in view.findChildren(QWidget) if not w.isHidden()]
+    charts = [w for w in shown if isinstance(getattr(w, "message", None), str)]
+    hints = [w for w in charts if getattr(w, "message", "")]
+    return [w for w in shown if w.property("chrome") or (w in hints and len(hints) < len(charts))]
 
 
 def _figure_size(view: View, style: Style, factor: float) -> QSize:
@@ -284,6 +287,8 @@ def _figure_size(view: View, style: Style, factor: float) -> QSize:
     # several pictures side by side would be tiny in a column: such a view asks for height
     flat = max(min(size.height() / size.width(), 0.75), getattr(view, "figure_height", 0.0))
     high = size.height() if wanted is not None else max(round(width * flat), 200)
+    if (at := getattr(view, "height_at", None)) is not None:
+        high = at(round(width))
     return QSize(round(width), high).expandedTo(view.minimumSizeHint())
 
 

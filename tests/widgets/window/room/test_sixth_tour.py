@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from PySide6.QtCore import QEvent, QObject, QPoint, QSettings, Qt, QTimer
@@ -16,13 +17,15 @@ from explorer.app.answering.engine import LocalEngine
 from explorer.declare.elements import parse_chain
 from explorer.square.frame import Frame
 from explorer.state.state import State
-from tests.widgets.parts.driving.windows import Open, activate, settle
+from tests.widgets.parts.driving.windows import LONGEST_MS, Open, activate, settle
 from widgets.base.controls.dialog import Dialog
 from widgets.base.text import glossary
 from widgets.charts.scene.box import Box
 from widgets.charts.scene.sheet import Sheet
 from widgets.figures.export import drawn
 from widgets.figures.style import Style
+from widgets.spaces.graph.views.spectrum import SpectrumView
+from widgets.spaces.sequence.views.steps import StepsView
 from widgets.views.matrix import MatrixView
 from widgets.views.stage import Stage
 from widgets.window import app
@@ -194,3 +197,32 @@ def test_a_menu_of_a_family_does_not_say_its_row_again_at_each_model(qtbot: QtBo
     for family in families:
         texts = [action.text() for action in family.actions()]
         assert texts and not [text for text in texts if "(G7" in text or ", G7" in text], texts
+
+
+def test_a_narrow_figure_has_every_equation_and_no_scroll_bar(qtbot: QtBot, open_window: Open) -> None:
+    window = open_window(State(model="lstm", sample="sine", steps=parse_chain("shift:5"), node=60, device="cpu"))
+    window.show_view("steps")
+    settle(qtbot, window)
+    steps = window.panes.named("steps")
+    assert isinstance(steps, StepsView) and len(steps.cells()) > 5
+    for width in (85.0, 120.0):
+        made = ElementTree.fromstring(drawn(steps, ".svg", style=Style(width=width)).data)
+        high = float(made.attrib["viewBox"].split()[3])
+        text = "".join(made.itertext())
+        assert text.count("unit 0") >= len(steps.cells()) - 1
+        assert high > steps.canvas.full_height(float(made.attrib["viewBox"].split()[2])) > 300
+
+
+def test_a_figure_does_not_say_what_a_click_would_show(qtbot: QtBot, open_window: Open) -> None:
+    window = open_window(State(model="gcn", sample="karate", steps=parse_chain("permute:1"), device="cpu"))
+    window.show_view("spectrum")
+    settle(qtbot, window)
+    view = window.panes.named("spectrum")
+    assert isinstance(view, SpectrumView)
+    qtbot.waitUntil(lambda: not view.charts[0].message, timeout=LONGEST_MS)
+    hint = view.vector.message
+    assert hint.startswith("Click")
+    for style in (Style(), Style(width=85.0)):
+        text = "".join(ElementTree.fromstring(drawn(view, ".svg", style=style).data).itertext())
+        assert "Click" not in text and "λ" in text
+    assert view.vector.isVisible() and view.vector.message == hint, "on the screen it stays"

@@ -161,7 +161,11 @@ class StepsView(FrameView[tuple[Square, TimePart]]):
     def figure_size(self) -> QSize:
         """Return the size at which no equation is out of sight."""
         wide = max(640, self.width())
-        return QSize(wide, max(self.height(), self.canvas.full_height(float(wide)) + self._chrome.height() + 8))
+        return QSize(wide, max(self.height(), self.height_at(wide)))
+
+    def height_at(self, width: int) -> int:
+        """Return the height at which no equation is out of sight in a figure of that width."""
+        return self.canvas.full_height(float(width)) + self._chrome.height() + 8
 
     def numbers(self) -> dict[str, NDArray[Any]]:
         cells = self.cells()
