@@ -1,4 +1,4 @@
-"""How names of groups are written for people: SE(3), Z², Oₕ."""
+"""Write names of groups as people read them: SE(3), Z², Oₕ."""
 
 from __future__ import annotations
 

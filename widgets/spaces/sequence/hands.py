@@ -1,4 +1,4 @@
-"""How a sequence lies on the stage: a step is a row, its channels are columns."""
+"""Lay a sequence on the stage: a step is a row, its channels are columns."""
 
 from __future__ import annotations
 
