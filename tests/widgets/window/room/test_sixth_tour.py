@@ -25,6 +25,7 @@ from widgets.charts.scene.sheet import Sheet
 from widgets.figures.export import drawn
 from widgets.figures.style import Style
 from widgets.spaces.graph.views.spectrum import SpectrumView
+from widgets.spaces.pairs.controls import PairControls
 from widgets.spaces.sequence.views.steps import StepsView
 from widgets.views.matrix import MatrixView
 from widgets.views.stage import Stage
@@ -225,3 +226,12 @@ def test_a_figure_does_not_say_what_a_click_would_show(qtbot: QtBot, open_window
         text = "".join(ElementTree.fromstring(drawn(view, ".svg", style=style).data).itertext())
         assert "Click" not in text and "λ" in text
     assert view.vector.isVisible() and view.vector.message == hint, "on the screen it stays"
+
+
+def test_choices_of_pairs_follow_plain_words(qtbot: QtBot, notation: None) -> None:
+    controls = PairControls()
+    qtbot.addWidget(controls)
+    for plain, text in ((False, "adjacency of ρ(g) x"), (True, "adjacency of moved input")):
+        glossary.use(plain)
+        controls.fill(controls.beside, [("nothing", ""), ("adjacency of ρ(g) x", "moved")], "moved")
+        assert controls.beside.currentText() == text and controls.beside.currentData() == "moved"
