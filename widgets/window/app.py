@@ -23,6 +23,7 @@ from explorer.state.state import State
 from explorer.work.preloading import load_ahead
 from explorer.work.processes.asked_to_end import ASKED, SIGNALLED, held, wished
 from widgets.base.look.icons import app_icon
+from widgets.window.automation.first_data import FirstData
 from widgets.window.main_window import MainWindow
 
 YOUNG_MS = 1000
@@ -138,6 +139,7 @@ def run_window(
         load_ahead()
         collector = Collector()
         window = MainWindow(start_engine, state, settings)
+        FirstData(window)
         if wished():
             collector.stop()
             window.deleteLater()

@@ -116,6 +116,8 @@ class MainWindow(Shell):
         for name, action in a.items():
             # with a native or hidden menu bar too, keys work because the actions are the window's
             (self.center if name.startswith("shift_") else self).addAction(action)
+        for seat in self.panes.seats:
+            seat.addActions([a["export_view"], a["this_panel"]])  # the menus of its charts offer them
 
     def _connect(self) -> None:
         c = self.controller
