@@ -184,6 +184,7 @@ class ModelPage(Dialog):
                 self.target.addItem("the network of this folder", WHOLE)
             for name, title in targets:
                 self.target.addItem(title, name)
+            self.target.currentIndexChanged.connect(self._typed)
             column.addWidget(self.target)
             column.addWidget(self.partly)
         for unused in (self.callables, self.arguments, self.follow, self.target, self.partly):
@@ -242,7 +243,7 @@ class ModelPage(Dialog):
         self.cancel.clicked.connect(self.reject)
         self.go = QPushButton()
         self.go.clicked.connect(self._go)
-        self.input = QPushButton("Say what it takes…")
+        self.input = QPushButton()
         self.input.setToolTip("Run this code, then say what kind of input the network is called with, and try it")
         self.input.setAutoDefault(False)
         self.input.setVisible(self._python)
@@ -292,6 +293,7 @@ class ModelPage(Dialog):
         """Offer what can be done with this file, and make the careful answer the one that Return gives."""
         if self._python:
             self.go.setText("Open" if self._trusted else "Run this code")
+            self.input.setText("Say what it takes…" if self._trusted else "Run it, then say what it takes…")
             entry = self._entry()
             lacks = entry is not None and not entry.usable and not self.arguments.text().strip()
             self.go.setEnabled(bool(self.chosen) and not self.found.error and not lacks)
@@ -299,7 +301,7 @@ class ModelPage(Dialog):
         elif self._whole and self._code:
             self.go.setText("Open" if self._trusted else "Run what is in it")
         elif self.found.tier == "weights":
-            self.go.setText("Load weights")
+            self.go.setText("Open" if self.target.currentData() == WHOLE else "Load weights")
         else:
             self.go.hide()
             self.cancel.setText("Close")
