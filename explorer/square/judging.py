@@ -31,6 +31,7 @@ ELSEWHERE = (
     "the law holds on this x and breaks on other numbers of its shape: what makes the fault meets nothing here, "
     "as a border where x is empty"
 )
+HIDDEN = "the fault is less than the rounding of this precision in the answer: choose float64 to read it"
 PLAIN = 1e-9  # relative error in double precision up to which an answer obeys its law
 
 
@@ -293,8 +294,10 @@ def judged(
         seen = _seen_in_double(p, element)
     # a layer within shows what is less than rounding in the answer of a run in single precision
     inside = idle and not seen and not guilty and None not in ends and any(m.seen for m in measures.values())
-    if inside and _seen_in_double(p, element):
+    hidden = inside and _seen_in_double(p, element)
+    if hidden:
         seen, guilty = True, list(_guilty_in_double(p, element))
+        measures = {n: replace(m, verdict="broken") if n in guilty else m for n, m in measures.items()}
     if not seen and guesses.issuperset(guilty):
         guilty = []
         exact = [m for m in measures.values() if m.exact]
@@ -311,8 +314,8 @@ def judged(
     if p.trouble.verdict == "undefined" or (p.trouble and verdict in ("holds", "")):
         verdict = p.trouble.verdict
     told = causes(p, guilty, element.group)
-    if elsewhere:
-        told = (ELSEWHERE, *told)
+    if elsewhere or hidden:
+        told = (ELSEWHERE if elsewhere else HIDDEN, *told)
     if p.trouble and not p.trouble.layer and verdict == "broken":
         told = (p.trouble.sentence, *told)
     return replace(square, measures=measures, verdict=verdict, guilty=tuple(guilty), hints=told)

@@ -18,7 +18,7 @@ from explorer.network.input.inputs import inputs_from
 from explorer.spaces.grid.network.form import InputSpec
 from explorer.square.evaluate import refine, square
 from explorer.square.frame import Square
-from explorer.square.judging import judged
+from explorer.square.judging import HIDDEN, judged
 from explorer.square.preparing.prepare import DTYPES, prepare
 from explorer.state.state import State
 from tests.explorer.parts.networks import GlobalMean, conv
@@ -240,6 +240,8 @@ def test_the_code_of_a_module_that_holds_others_is_guilty(slope: float, guilty: 
     assert check_equivariance(copy.deepcopy(net), image(), "translation").guilty == guilty
     found = complete(net, "translate:5,3", dtype)
     assert (found.verdict, found.guilty) == ("broken" if guilty else "holds", guilty)
+    assert all(found.measures[name].verdict == "broken" for name in guilty)
+    assert (HIDDEN in found.hints) == (slope == 0.05 and dtype == "float32")
 
 
 def test_a_module_that_holds_others_is_asked_alone_where_a_fault_came_before_it() -> None:
