@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
     QComboBox,
     QFrame,
     QHBoxLayout,
+    QHeaderView,
     QLabel,
     QLineEdit,
     QListWidget,
@@ -128,8 +129,11 @@ class ModelPage(Dialog):
             tree.addTopLevelItem(QTreeWidgetItem(["No tensors can be seen without executing it."]))
         fixed = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
         tree.setFont(fixed)
-        tree.setColumnWidth(0, 320)
-        tree.setColumnWidth(1, 190)
+        head = tree.header()
+        head.setStretchLastSection(False)
+        head.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)  # names are long, shapes and types are not
+        tree.setColumnWidth(1, 150)
+        tree.setColumnWidth(2, 60)
         return tree if not self.found.listing else self._with_listing(tree)
 
     def _with_listing(self, tree: QTreeWidget) -> QWidget:
