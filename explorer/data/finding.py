@@ -111,7 +111,7 @@ def with_whole_path(text: str) -> str:
     if _ALL_NAMED.fullmatch(text):
         return _NAMED.sub(lambda one: f"{one[1]}={with_whole_path(one[2])}", text)
     base = base_of(text)
-    if not base.strip() or base in samples() or not _exists(path := at_home(base)):
+    if not base.strip() or not _exists(path := at_home(base)) or base in samples():
         return text
     return os.path.abspath(path) + text[len(base) :]
 

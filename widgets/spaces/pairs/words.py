@@ -107,9 +107,9 @@ def properties_table(
 
 
 def _short(text: str) -> str:
-    """Return the figure of "formula = figure", "25 % near 0" of entries; "" of a sentence that explains why there is none."""
+    """Return the figure of "formula = figure" or "25 % of |a| ≤ figure"; "" of a sentence that explains its absence."""
     text, near, _ = text.rpartition(" = ")[2].partition(" of |a|")
-    text = f"{text} near 0" if near else text
+    text = f"{text} ≈ 0" if near else text
     return text if any(c.isdigit() for c in text) else ""
 
 

@@ -47,6 +47,7 @@ MEANS = {
     "weights": "These are numbers. They are read into a network without executing anything.",
     "inspect": "It can be looked at here. It is not opened as a network, and nothing of it is executed.",
 }
+REFUSED = "It would run commands as soon as it is opened. It is refused, and nothing of it is executed."
 CARD = "CARD"
 WHOLE = "whole"  # of what the weights of a folder are put into: its own network
 
@@ -133,7 +134,7 @@ class ModelPage(Dialog):
         head.setStretchLastSection(False)
         head.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)  # names are long, shapes and types are not
         tree.setColumnWidth(1, 150)
-        tree.setColumnWidth(2, 60)
+        tree.setColumnWidth(2, 72)
         return tree if not self.found.listing else self._with_listing(tree)
 
     def _with_listing(self, tree: QTreeWidget) -> QWidget:
@@ -375,7 +376,9 @@ class ModelPage(Dialog):
         """Return what it may do and what it says, for the side of the page."""
         t, found = theme.current(), self.found
         means = MEANS[found.tier]
-        if self._code and self._trusted:
+        if found.attacks:
+            means = REFUSED
+        elif self._code and self._trusted:
             means = "You have trusted exactly this content before."
         ink = t.bad if self._code and not self._trusted else t.text
         parts = [f"<b style='color:{ink}'>What it may do</b><p style='margin:4px 0'>{html.escape(means)}</p>"]
