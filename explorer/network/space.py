@@ -122,6 +122,13 @@ class Inference(ABC):
         """Return unrelated inputs for a whole batch."""
         return self.another(inputs, seed)
 
+    def in_general_position(self, given: Sequence[Inputs], seed: int) -> Inputs | None:
+        """Return inputs to test on beside `given`, where a broken law shows on none of those; else None.
+
+        What is its own mirror image looks the same in both hands to whatever adds over its points.
+        """
+        return None
+
     def size(self, inputs: Inputs) -> tuple[int, int]:
         """Return (height, width) of the input; what has one direction is one wide."""
         return (inputs.field.domain.by_channel(inputs.x).shape[-1], 1)

@@ -212,7 +212,7 @@ class LocalEngine:
 
         def named(text: str) -> Inputs:
             sample = self.sample(replace(state, sample=text), base.card)
-            return inputs_from(sample, base.card.input, base.x.device, base.x.dtype)
+            return inputs_from(sample, base.card.input, base.x.device, base.dtype)
 
         return intervene(base, model, state.interventions, named)
 

@@ -133,7 +133,7 @@ def _given(
         p = engine.prepared(replace(first, dtype=own), state.model).whole()  # it may run in its own precision only
     given = [p.inputs]
     for text in texts[1:]:
-        more = inputs_from(engine.sample(replace(state, sample=text), card), card.input, p.x.device, p.x.dtype)
+        more = inputs_from(engine.sample(replace(state, sample=text), card), card.input, p.x.device, p.dtype)
         if more.x.shape == p.x.shape or (not p.inputs.batched and _calls_alike(p, more)):
             given.append(more)
     if p.inputs.batched and len(p.inputs.values) == 1:

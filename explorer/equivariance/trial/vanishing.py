@@ -7,7 +7,7 @@ as large as itself, under every element, and no fault.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import torch
 from torch import Tensor
@@ -29,6 +29,7 @@ def vanishing(
         fed: what the layers were given.
     """
     found = {}
+    whole = largest(values.values())
     for layer in trace.layers:
         value, rerun = values[layer.name], again[layer.name]
         if value.shape != rerun.shape or OTHER.get(value.dtype) != rerun.dtype:
@@ -39,10 +40,17 @@ def vanishing(
             continue
         # of what is zero in both, as on an axis, the size of what went in tells how large rounding may be
         eps = torch.finfo(value.dtype).eps
-        size = max((float(v.double().norm()) for v in fed.get(layer.called, ()) if v.is_floating_point()), default=0.0)
+        size = largest(fed.get(layer.called, ()))
+        if size <= GONE * whole:  # what went in is what code had left of sums that cancel
+            size = whole
         scale = max(eps * size, low * eps / torch.finfo(single.dtype).eps)
         found[layer.name] = measure.K * math.sqrt(max(layer.rank, 1)) * scale
     return found
+
+
+def largest(tensors: Iterable[Tensor]) -> float:
+    """Return the largest norm of tensors of real numbers, 0 of none."""
+    return max((float(v.double().norm()) for v in tensors if v.is_floating_point()), default=0.0)
 
 
 def settled(least: float, values: Tensor) -> Tensor:

@@ -109,7 +109,7 @@ def on_some(name: str, bad: int, of: int) -> str:
     """Say that a law is broken on a part of the samples."""
     return (
         f"{name} breaks its law on {bad} of {of} samples, and keeps it on the others: as where values tie, or where "
-        "a symmetric input leaves a direction open"
+        "a symmetric input leaves a direction open, or looks the same moved"
     )
 
 

@@ -14,11 +14,29 @@ from torch.nn.parameter import is_lazy
 
 from explorer.network.tracing.walking import named_modules, named_tensors
 
+MANY = 128  # places, more than the data have that a network is shown first
+
 
 def shapes_of(network: nn.Module) -> tuple[tuple[int, ...], ...]:
     """Return the shapes of all that a network keeps, each once; what its first run is to make has none yet."""
     kept = (t for _, t in named_tensors(network) if not is_lazy(t))
     return tuple(dict.fromkeys(tuple(t.shape) for t in kept))
+
+
+def most_places(network: nn.Module, runs: Callable[[int], bool]) -> int | None:
+    """Return the largest number of places that a network has a table for; None where it takes many.
+
+    Args:
+        runs: says whether the network runs on so many places.
+    """
+    if runs(MANY):
+        return None
+    return next((n for n in table_lengths(network) if runs(n) and not runs(n + 1)), None)
+
+
+def table_lengths(network: nn.Module) -> list[int]:
+    """Return how many rows, fewer than many, what a network keeps has: each once, in ascending order."""
+    return sorted({n for shape in shapes_of(network) for n in shape[:-1] if 1 < n < MANY})
 
 
 @dataclass(frozen=True, slots=True)

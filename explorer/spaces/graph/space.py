@@ -33,6 +33,9 @@ if TYPE_CHECKING:
     from explorer.state.state import State
 
 
+NODES = 34  # of the graph that a network is shown first
+
+
 class GraphSpace(Space):
     """Graphs, (nodes, channels) with edge_index (2, edges), and sets, which have no edges by nature."""
 
@@ -113,6 +116,12 @@ class GraphSpace(Space):
         from explorer.spaces.graph.network.recognise import graph_input
 
         return graph_input(network)
+
+    def first_sample(self, form: Form) -> str:
+        assert isinstance(form, GraphInput)
+        if form.most is None or form.most >= NODES:
+            return super().first_sample(form)
+        return f"graph:{form.most}x{min(2 * form.most, form.most * (form.most - 1) // 2)}"
 
     def takes(self, form: Form) -> tuple[int | str | None, ...]:
         assert isinstance(form, GraphInput)

@@ -101,8 +101,8 @@ class Prepared:
 
     @property
     def dtype(self) -> torch.dtype:
-        """Return the precision of the run; numbers of tokens have none."""
-        return self.x.dtype if self.x.is_floating_point() else self.output.dtype
+        """Return the precision of the run; numbers of tokens and of elements have none."""
+        return next((v.dtype for v in (*self.inputs.values, self.output) if v.is_floating_point()), torch.float32)
 
     @property
     def output(self) -> Tensor:

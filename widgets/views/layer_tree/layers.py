@@ -10,6 +10,7 @@ from PySide6.QtCore import QEvent, QItemSelectionModel, QModelIndex, QPoint, QSi
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import (
     QAbstractItemView,
+    QFrame,
     QHeaderView,
     QLabel,
     QMenu,
@@ -39,6 +40,10 @@ UNFOLDED = 400  # layers up to which the whole tree is open at first
 
 class Tree(QTreeView):
     """A tree that moves what is painted already when it is scrolled, and paints the rows that come into sight alone."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setFrameShape(QFrame.Shape.NoFrame)
 
     def scrollContentsBy(self, dx: int, dy: int) -> None:
         # Qt holds the distance in pixels against the number of rows in sight, and paints all of them where it is larger

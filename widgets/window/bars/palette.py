@@ -101,6 +101,7 @@ class Palette(QFrame):
         self.line.setAccessibleName("Command")
         self.line.textChanged.connect(self._filter)
         self.list = QTreeWidget()
+        self.list.setFrameShape(QFrame.Shape.NoFrame)
         self.list.setColumnCount(3)
         self.list.setHeaderHidden(True)
         self.list.setRootIsDecorated(False)

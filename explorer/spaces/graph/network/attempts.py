@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from explorer.network.input.arguments import needed_arguments, only_by_name
-from explorer.network.input.recognise import shapes_of
+from explorer.network.input.recognise import most_places, shapes_of
 from explorer.network.input.ways import BY_NAME, IN_ORDER, Way, meant
 from explorer.network.tracing.trials import answer_of
 from explorer.network.tracing.walking import attribute, modules_of
@@ -128,10 +128,23 @@ def set_inputs(network: nn.Module) -> Iterator[GraphInput]:
         for axes, (x, second) in found:
             yield GraphInput(
                 channels=None if number else x, signals=signals, axes=axes, given=way.given, names=way.names,
-                other_channels=second if "other" in signals else None,
+                other_channels=second if "other" in signals else None, most=_most(network, way, axes, x),
             )  # fmt: skip
         if found:
             return
+
+
+def _most(network: nn.Module, way: Way, axes: str, width: int) -> int | None:
+    """Return the largest set that a network on one set has a table for; None where it takes large ones."""
+    if len(way.signals) > 1:
+        return None
+    call, made = way.call(way.signals), trial_graph(width, 1)[way.signals[0]]
+
+    def runs(count: int) -> bool:
+        repeated = made.repeat(count // len(made) + 1, *(1 for _ in made.shape[1:]))[:count]
+        return answer_of(network, [laid(repeated, axes, way.signals[0])], call) is not None
+
+    return most_places(network, runs)
 
 
 def laid(values: Tensor, axes: str, signal: str = "x") -> Tensor:

@@ -101,13 +101,12 @@ class GridInference(Inference):
         else:
             other = {n.shape for n in layers if tuple(larger[n.name].shape) != n.shape}
             like = [n for n in layers if n.shape not in other]
-            # with one more it may be a class token beside a small square grid
-            like = [n for n in like if not any(square(k - 1) for k in n.shape[1:])]
         same = {n.shape: n.name for n in like if n.shape[0] == self.batch}
-        sides = {math.isqrt(k) for shape in same for k in shape[1:] if square(k)}
-        for side in sides:
+        # with one more it may be a class token beside a small square grid
+        sides = {math.isqrt(k) for shape in same for n in shape[1:] for k in (n, n - 1) if square(k)}
+        for side in sorted(sides):
             told = placeless(run, x, side, {n: s for s, n in same.items()})
-            same = {s: n for s, n in same.items() if side**2 not in s[1:] or n in told}
+            same = {s: n for s, n in same.items() if not {side**2, side**2 + 1} & {*s[1:]} or n in told}
         return frozenset(same)
 
     def _tokens(self, shape: tuple[int, ...]) -> Tokens | TokenPairs | None:

@@ -85,7 +85,9 @@ def several_images(own: Recognised, names: tuple[str, ...]) -> Named:
     looked up, if the network runs with that and with nothing else of these in its place.
     """
     network = own.network()
-    images: list[Sizes] = [(channels, None, None) for channels in own.widths_of_filters(2)]
+    filtered = own.widths_of_filters(2)
+    # what is laid over another image is filtered by no layer: a mask, a depth, how sure each pixel is
+    images: list[Sizes] = [(channels, None, None) for channels in dict.fromkeys((*filtered, 1))] if filtered else []
     alone = unplaced_forms(network)
     call = ByName(names)
     for batch, forms in itertools.product((BATCH, 1), [*_assigned(images, alone, len(names))]):

@@ -78,10 +78,10 @@ def placeless(
     side: int,
     shapes: Mapping[str, tuple[int, ...]],
 ) -> set[str]:
-    """Return those layers in which no axis of side x side numbers stands for as many places.
+    """Return those layers in which no axis of side x side numbers, or of one more, stands for as many places.
 
     Such places would answer alike to an image of side x side equal tiles, but for what the border does; channels
-    do not.
+    do not. One more is a class token, before them or behind.
 
     Args:
         run: x, names -> the values of these layers.
@@ -89,7 +89,7 @@ def placeless(
         shapes: of the layers' values.
     """
     high, wide = (n // side for n in x.shape[-2:])
-    if (high * side, wide * side) != tuple(x.shape[-2:]):
+    if not high or not wide:
         return set()
     generator = torch.Generator().manual_seed(0)
     tiles = torch.randn((TILES, *x.shape[:2], high, wide), generator=generator, device="cpu", dtype=torch.float64)
@@ -100,13 +100,20 @@ def placeless(
         return set()
     found = set()
     for name, shape in shapes.items():
-        axes = [k + 1 for k, n in enumerate(shape) if k and n == side * side]
+        places = [
+            (at, k + 1) for k, n in enumerate(shape) if k
+            for extra in (0, 1) if n - extra == side * side for at in range(extra + 1)
+        ]  # fmt: skip
         change = torch.stack([answer[name] for answer in answers]).double()
         change = change - change.mean(0)  # what tiles do, beside any constant
-        apart = [(change - change.mean(k, keepdim=True)).norm() / change.norm().clamp_min(1e-300) for k in axes]
-        if all(float(a) > APART for a in apart):
+        if all(_spread(change.narrow(axis, at, side * side), axis) > APART for at, axis in places):
             found.add(name)
     return found
+
+
+def _spread(values: Tensor, axis: int) -> float:
+    """Return how far values differ along an axis, as a share of their size."""
+    return float((values - values.mean(axis, keepdim=True)).norm() / values.norm().clamp_min(1e-300))
 
 
 def _patches(sides: tuple[int, ...]) -> Iterator[tuple[int, int, int]]:

@@ -16,6 +16,8 @@ from explorer.spaces.mesh.network.faced import FacedInference
 from explorer.spaces.points.fields import Arrows, Coordinates, Irreps, Particles, irreps
 
 SIDES = 3  # of space
+HANDED = 1e-4  # of what it could be: of a volume, and of the length of what spans it
+TINY = 1e-300
 SPREAD = 0.25  # of the cloud: by how much the points of unrelated inputs lie elsewhere
 
 
@@ -82,6 +84,29 @@ class PointsInference(FacedInference):
             return kept + (SPREAD if isinstance(field.rep, Coordinates) else 1.0) * size * drawn
 
         return super().another(inputs, seed).map(changed)
+
+    def in_general_position(self, given: Sequence[Inputs], seed: int) -> Inputs | None:
+        """Return the first of the given ones with its points moved at random, where each is its own mirror image."""
+        return None if any(map(is_handed, given)) else self.another(given[0], seed)
+
+
+def is_handed(inputs: Inputs) -> bool:
+    """Say whether points are known to differ from their mirror image, however they are turned and numbered.
+
+    Three vectors that turn with the points, sum |r|^(2k) r for k = 1, 2, 3 from their centre, span a volume whose sign
+    a reflection changes; what is its own mirror image has none, nor have handed bodies with an axis of symmetry.
+    """
+    for value, field in zip(inputs.values, inputs.fields, strict=True):
+        if isinstance(field.rep, Coordinates) and value.is_floating_point() and value.shape[-1] == SIDES:
+            places = value.detach().double().reshape(-1, SIDES)
+            arms = places - places.mean(0)
+            squares = (arms / arms.norm().clamp(min=TINY)).square().sum(1, keepdim=True)
+            vectors = torch.stack([(squares**k * arms).sum(0) for k in (1, 2, 3)])
+            lengths = vectors.norm(dim=1, keepdim=True)
+            if float(lengths.min()) > HANDED * float(arms.norm()):
+                return abs(float(torch.linalg.det(vectors / lengths))) > HANDED
+            return False
+    return True
 
 
 def declared_irreps(module: nn.Module, of: str = "out") -> Irreps | None:

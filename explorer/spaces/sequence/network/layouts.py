@@ -19,18 +19,21 @@ from torch.nn.utils.rnn import PackedSequence
 
 from explorer.network.changing.copying import duplicate
 from explorer.network.input.arguments import ByName
+from explorer.network.input.recognise import MANY, most_places, table_lengths
 from explorer.network.opening.global_state import reseed
 from explorer.network.tracing.bounded import bounded
 from explorer.network.tracing.running import evaluating, first_tensor, tried
 from explorer.spaces.sequence.network.form import KINDS, LAYOUTS, SequenceInput
 from explorer.spaces.sequence.network.inputs import sequence_inputs
 
+SWAPPED = str.maketrans("TC", "CT")
 TEMPORAL = (nn.RNNBase, nn.RNNCellBase, nn.Conv1d, nn.MultiheadAttention)
 Call = Callable[[nn.Module, tuple[Tensor, ...]], Any]
 SPATIAL = (nn.Conv2d, nn.Conv3d)
 _WIDTHS = ("input_size", "in_channels", "embed_dim", "in_features")
 _STEPS = 23  # of the trial: no usual width, so that an order that does not fit is noticed
 _OTHERS = 12  # widths that are tried beside those that layers tell
+_PAIRS = 60  # of a length and a width that are tried
 _HALVED = 32  # of a network that halves them again and again, and adds what it doubles to what it had
 
 
@@ -113,8 +116,16 @@ def sequence_input(network: nn.Module, told: dict[str, object]) -> SequenceInput
                 running[order] = by_step
                 mixing += [order] if heard else []
                 break
+        if running and not mixing and not most:  # fewer steps than in the trial may lie on another axis
+            for length in table_lengths(network):
+                mixing = [order for order in orders if length != width and _ends(network, length, width, order)]
+                if mixing:
+                    return sequence_input(network, {**told, "channels": width, "steps": length})
         # where one has a batch axis, the same without it is the same call
         batched = [order for order in mixing if "N" in order] or mixing
+        if len(batched) > 1:
+            apart = [order for order in batched if _keeps_apart(network, most or _STEPS, width, order)]
+            batched = apart if len(apart) == 1 else batched
         if len(batched) > 1:
             raise Unclear(
                 f"x could be {' or '.join(map(_shown, batched))}; say which in the file, INPUT_LAYOUT = {batched[0]!r}"
@@ -127,7 +138,24 @@ def sequence_input(network: nn.Module, told: dict[str, object]) -> SequenceInput
                 f"file, INPUT_LAYOUT = {next(iter(running))!r}"
             )
         if batched or running:
-            return SequenceInput(width, kind, most, (batched or list(running))[0])
+            order = (batched or list(running))[0]
+            if "layout" not in told and _either_axis(network, most or _STEPS, width, order):
+                other = order.translate(SWAPPED)
+                raise Unclear(
+                    f"x could be {_shown(order)} with {width} channels, which hears nothing of the order of steps, or "
+                    f"{_shown(other)} with {width} steps; say which in the file, INPUT_LAYOUT = {order!r}, or "
+                    f"INPUT_LAYOUT = {other!r}, INPUT_STEPS = {width} and how many INPUT_CHANNELS"
+                )
+            return SequenceInput(width, kind, most or _most(network, width, order), order)
+    fixed = [] if most else _of_one_length(network, widths, orders)
+    if len(fixed) == 1:
+        steps, width, order = fixed[0]
+        return SequenceInput(width, kind, steps, order)
+    if fixed:
+        ways = (
+            f"INPUT_LAYOUT = {order!r}, INPUT_STEPS = {n} and INPUT_CHANNELS = {width}" for n, width, order in fixed[:2]
+        )
+        raise Unclear(f"which axis counts steps is not known; say in the file {' or '.join(ways)}")
     wide = " or ".join(map(str, widths or [1]))
     said = shorten(str(failed), 120, placeholder="…")
     reason = f" ({type(failed).__name__}: {said})" if failed is not None else ""
@@ -143,17 +171,19 @@ def _ids(network: nn.Module, told: dict[str, object], most: int | None) -> Seque
     table = next((m.num_embeddings for m in network.modules() if isinstance(m, nn.Embedding)), None)
     known = told.get("channels", table)
     names, tokenizer = told.get("names", ()), told.get("tokenizer", "")
+    most = most or most_places(network, lambda steps: takes_ids(network, steps, names, MANY))  # type: ignore[arg-type]
     assert isinstance(known, int | None) and isinstance(names, tuple)
     if known is None:
         raise Unclear("it takes numbers of tokens, and nothing says how many there are; say INPUT_CHANNELS = 30522")
     return SequenceInput(known, "ids", most, "NTC", names=names, tokenizer=str(tokenizer))
 
 
-def takes_ids(network: nn.Module, most: int | None, names: tuple[str, ...] = ()) -> bool:
+def takes_ids(network: nn.Module, most: int | None, names: tuple[str, ...] = (), many: int = _STEPS) -> bool:
     """Say by trial whether a network begins with numbers of tokens, (1, steps), that it looks up in a table.
 
     Args:
         names: of its arguments, or of what it reads off its only one; masks among them are ones.
+        many: how many steps it is tried with, if `most` are not fewer.
     """
     if not any(isinstance(m, nn.Embedding) for m in network.modules()):
         return False
@@ -161,7 +191,7 @@ def takes_ids(network: nn.Module, most: int | None, names: tuple[str, ...] = ())
 
     def answer() -> Tensor | None:
         device = next((p.device for p in trial.parameters()), None)
-        ids = torch.zeros(1, min(most or _STEPS, _STEPS), dtype=torch.int64, device=device)
+        ids = torch.zeros(1, min(most or many, many), dtype=torch.int64, device=device)
         given = tuple(torch.ones_like(ids) if "mask" in name else ids for name in names)
         return first_tensor(ByName(names)(trial, given) if names else trial(ids))
 
@@ -207,6 +237,85 @@ def _packed_as_wide(network: nn.Module) -> Iterator[None]:
             hook.remove()
 
 
+def _either_axis(network: nn.Module, steps: int, width: int, order: str) -> bool:
+    """Say whether channels before steps may as well be steps: dense layers take them, and no step has a place.
+
+    What filters go over is no channel. A network that gives moved steps the answers of those steps, whatever their
+    order, may have been made for that many variables.
+    """
+    if order.index("C") > order.index("T") or any(getattr(m, "in_channels", None) == width for m in network.modules()):
+        return False
+    trial, x = duplicate(network), _drawn(network, steps, width)
+    mixed = torch.randperm(steps, generator=torch.Generator().manual_seed(0), device="cpu")
+
+    def moved() -> Tensor | None:
+        one, other = (first_tensor(trial(sequence_inputs(v, order).x)) for v in (x, x[mixed]))
+        if one is None or other is None or one.shape != other.shape:
+            return None
+        at = [k for k, size in enumerate(one.shape) if size == steps]
+        expected = one.index_select(at[0], mixed) if at else one
+        return one if torch.allclose(expected, other, 1e-3, 1e-4) else None
+
+    return tried(trial, moved) is not None
+
+
+def _ends(network: nn.Module, steps: int, width: int, order: str) -> bool:
+    """Say whether a network takes so many steps in that order and no more, and one changes the answer at others."""
+
+    def heard(count: int) -> bool | None:
+        trial = duplicate(network)
+        return tried(trial, lambda: mixes(trial, count, [width], order)[0])
+
+    # an axis of the answer may be as long as the steps are: with one step less it is not
+    return heard(steps + 1) is None and bool(heard(steps)) and heard(steps - 1) in (None, True)
+
+
+def _most(network: nn.Module, width: int, order: str) -> int | None:
+    """Return the largest number of steps that a network has a table for; None where it takes many."""
+    trial = duplicate(network)
+
+    def runs(steps: int) -> bool:
+        x = sequence_inputs(_drawn(network, steps, width), order).x
+        return tried(trial, lambda: first_tensor(trial(x))) is not None
+
+    return most_places(network, runs)
+
+
+def _of_one_length(network: nn.Module, widths: Sequence[int], orders: Sequence[str]) -> list[tuple[int, int, str]]:
+    """Return (steps, channels, order) of sequences of a length that a network has a table for, and takes no other."""
+    lengths = dict.fromkeys((*widths, *table_lengths(network)))
+    pairs = [(n, w) for w in widths[:_OTHERS] for n in lengths if n != w][:_PAIRS]
+    heard = [(n, w, order) for n, w in pairs for order in orders if "N" in order and _ends(network, n, w, order)]
+    return [(n, w, order) for n, w, order in heard if _keeps_apart(network, n, w, order)]
+
+
+def _drawn(network: nn.Module, steps: int, width: int) -> Tensor:
+    weight = next((p for p in network.parameters() if p.is_floating_point()), torch.zeros((), device="cpu"))
+    generator = torch.Generator().manual_seed(0)
+    return torch.randn(steps, width, generator=generator, device="cpu").to(weight)
+
+
+def _keeps_apart(network: nn.Module, steps: int, width: int, order: str) -> bool:
+    """Say whether a network answers to a sequence of a batch as it does to that sequence alone."""
+    axis = order.find("N")
+    if axis < 0:
+        return False
+    trial = duplicate(network)
+    x = _drawn(network, steps, width)
+    one, other = (sequence_inputs(v, order).x for v in (x, x.flip(0) * -0.5))
+
+    def both() -> Tensor | None:
+        alone, together = first_tensor(trial(one)), first_tensor(trial(torch.cat([one, other], axis)))
+        if alone is None or together is None:
+            return None
+        # the answer may have its batch on another axis, or none of steps any more
+        at = [k for k, (a, b) in enumerate(zip(alone.shape, together.shape)) if (a, b) == (1, 2)]
+        same = len(at) == 1 and torch.allclose(together.narrow(at[0], 0, 1), alone, 1e-3, 1e-4)
+        return alone if same else None
+
+    return tried(trial, both) is not None
+
+
 def mixes(
     network: nn.Module, steps: int, widths: Sequence[int], order: str, call: Call | None = None
 ) -> tuple[bool, Tensor]:
@@ -235,6 +344,8 @@ def mixes(
 
     with torch.no_grad(), evaluating(network), bounded(network), _packed_as_wide(network):
         before = answer(given)
+        if bool(before.isnan().any()):  # as of a deviation along an axis of one: nothing can be compared
+            return False, by_step(before)
         for at in (steps // 2, steps - 1, 0):
             other = [x.clone() for x in given]
             for x in other:

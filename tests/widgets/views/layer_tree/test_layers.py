@@ -15,6 +15,7 @@ from explorer.state.state import State
 from tests.widgets.parts.driving import mouse
 from tests.widgets.parts.driving.view_driving import click, gather, objects, odd_frames, opened, with_layers
 from tests.widgets.parts.frames.sample_frames import LAYERS, make_frame
+from widgets.base.look import theme
 from widgets.views.layer_tree.layer_cells import MEASURE
 from widgets.views.layer_tree.layer_columns import COLUMNS, ERROR, FIELD, KEYS, NAME, PARAMS, SHAPE
 from widgets.views.layer_tree.layers import LayersView
@@ -384,7 +385,15 @@ def test_the_reason_of_a_guess_is_told(view):
     assert "a guess: by its shape alone." in tip and "correct" in tip
 
 
-def test_a_turn_of_the_wheel_paints_the_rows_that_come_into_sight(view, qtbot):
+@pytest.fixture(params=["light", "dark"])
+def themed(request):
+    """Choose a theme as every start does: a style sheet can make Qt paint all of a view that is scrolled."""
+    theme.use(request.param)
+    yield
+    theme.use("light")
+
+
+def test_a_turn_of_the_wheel_paints_the_rows_that_come_into_sight(themed, view, qtbot):
     frame = make_frame()
     square = frame.squares[0]
     many = tuple(replace(square.layers[0], name=f"layer{k:03}", module=f"layer{k:03}") for k in range(300))
