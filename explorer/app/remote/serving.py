@@ -183,6 +183,10 @@ class Server:
                 from explorer.app.remote.movable import sent
 
                 return sent(self._engine.prepared(given[0], given[0].model))
+            case "look":
+                from explorer.app.answering.importing import look
+
+                return look(self._engine, *given)
             case "report":
                 from safetensors.torch import save
 

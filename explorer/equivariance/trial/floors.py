@@ -56,10 +56,11 @@ def float_floor(
 ) -> dict[str, float]:  # fmt: skip
     """Return rounding alone, per layer, and tell each run which of its values are nothing else.
 
-    In float64 it is the difference scaled by the ratio of the epsilons, as this very network enlarges rounding.
+    In float64 it is the difference scaled by the ratio of the epsilons, as this very network enlarges rounding. A
+    network that runs in no other precision has the epsilon of its own.
     """
     names = [layer.name for layer in trace.layers]
-    least = {n.name: torch.finfo(torch.float64).eps * math.sqrt(max(n.rank, 1)) for n in trace.layers}
+    least = {n.name: torch.finfo(dtype).eps * math.sqrt(max(n.rank, 1)) for n in trace.layers}
     if (instead := OTHER.get(dtype)) is None:
         return least
     ratio = 1.0 if instead == torch.float64 else torch.finfo(dtype).eps / torch.finfo(instead).eps

@@ -276,7 +276,7 @@ class _Recorder:
         if out_field is not None:
             self._remember(out, out_field, radius, rank)
         alone = len(args) == len(tensors) and not kwargs and bool(known) and all(k is not None for k in known)
-        if self.parts and not alone and (inside := reasons.inside(self._known, args, kwargs, tensors, known)):
+        if not alone and (inside := reasons.inside(self._known, args, kwargs, tensors, known)):
             alone, known = True, inside
         self.layers.append(
             Layer(

@@ -214,6 +214,8 @@ class Shell(QMainWindow):
         if frame.state.epoch != self._seen:
             self._seen = frame.state.epoch
             self.infobar.read_again()
+        if frame.state.epoch == self._session[0]:
+            self._session = None, ""  # it can be shown: what fails later is no fault of the session
         if first and (front := self.panes.front()) is not None:
             front.setFocus()  # Space, F and the arrows are for the picture, not for the first field that takes text
         if frame.stale is None:  # else the sentence about the file stays until it runs again
