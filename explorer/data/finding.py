@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import replace
@@ -103,6 +104,16 @@ def split_part(text: str) -> tuple[str, str]:
 def base_of(text: str) -> str:
     """Return the name of a sample or file without what is asked of it and which part of it is meant."""
     return split_asked(split_part(text)[0])[0]
+
+
+def with_whole_path(text: str) -> str:
+    """Return what means the same sample from any folder: files that are there are named from the root."""
+    if _ALL_NAMED.fullmatch(text):
+        return _NAMED.sub(lambda one: f"{one[1]}={with_whole_path(one[2])}", text)
+    base = base_of(text)
+    if not base.strip() or not _exists(path := at_home(base)) or base in samples():
+        return text
+    return os.path.abspath(path) + text[len(base) :]
 
 
 # "image=random:1x3x9x9,mask=ones:1x1x9x9": a comma ends a value only before the next name

@@ -122,12 +122,13 @@ class Inference(ABC):
         """Return unrelated inputs for a whole batch."""
         return self.another(inputs, seed)
 
-    def in_general_position(self, given: Sequence[Inputs], seed: int) -> Inputs | None:
-        """Return inputs to test on beside `given`, where a broken law shows on none of those; else None.
+    def hidden(self, given: Sequence[Inputs]) -> str:
+        """Return in a sentence which faults none of the inputs can show, or ""."""
+        return ""
 
-        What is its own mirror image looks the same in both hands to whatever adds over its points.
-        """
-        return None
+    def in_general_position(self, given: Sequence[Inputs], seed: int) -> list[Inputs]:
+        """Return inputs to test on in place of some of which a fault would be `hidden`: those and more."""
+        return list(given)
 
     def size(self, inputs: Inputs) -> tuple[int, int]:
         """Return (height, width) of the input; what has one direction is one wide."""

@@ -186,8 +186,14 @@ def refine(
         with p.unrecorded():
             measures = {name: replace(m, chance=_chance(p, element, p.trace[name], m)) for name, m in have.items()}
     todo = [w for w in reversed(p.watched) if w.name not in measures]
+    alone, contained = set(p.innermost), False
     began = time.perf_counter()
-    while todo:
+    while todo or not contained:
+        if not todo:
+            # what goes wrong within a container may be its own doing, and what it inherits is none of it
+            contained, todo = True, [p.trace[name] for name in reversed(_containers_of_faults(p, measures))]
+            alone |= {w.name for w in todo}
+            continue
         start = time.perf_counter()
         # to enter and to leave takes as long as a network has modules, so parts are longer where there are many of them
         part = max(MEASURE_SECONDS, (start - began) / 10)
@@ -195,7 +201,7 @@ def refine(
             while todo and time.perf_counter() - start <= part:
                 step("Measuring", 1 - len(todo) / len(p.watched))  # a newer request ends it here
                 w = todo.pop()
-                measures[w.name] = measured(p, element, w, answers[w.name], local=w.name in p.innermost)
+                measures[w.name] = measured(p, element, w, answers[w.name], local=w.name in alone)
         if todo:
             yield dict(measures)
     yield dict(measures)
@@ -204,6 +210,13 @@ def refine(
         for name, effect in effects.items():
             measures[name] = replace(measures[name], attributed=effect.value, attributed_within=effect.within)
         yield measures
+
+
+def _containers_of_faults(p: Prepared, measures: Mapping[str, Measure]) -> list[str]:
+    """Return the modules that hold others and can be fed alone, and in or within which a fault is seen."""
+    seen = {p.trace[name].module for name, m in measures.items() if m.seen}
+    around = {module[:at] for module in seen for at, sign in enumerate(module) if sign == "."} | seen
+    return [w.name for w in p.watched if w.alone and w.name not in p.innermost and w.module in around]
 
 
 def _chance(p: Prepared, element: Element, layer: Layer, found: Measure) -> float | None:

@@ -31,6 +31,7 @@ ELSEWHERE = (
     "the law holds on this x and breaks on other numbers of its shape: what makes the fault meets nothing here, "
     "as a border where x is empty"
 )
+HIDDEN = "the fault is less than the rounding of this precision in the answer: choose float64 to read it"
 PLAIN = 1e-9  # relative error in double precision up to which an answer obeys its law
 
 
@@ -187,16 +188,65 @@ def _breaks(
             where = measure.mask(element, value, layer.field, layer.sees)
             if not measure.judged(element, inputs, layer, value, where):
                 continue
-            stored = _of_filters(p, False, element.group).get(name, 0.0)
             error = float(measure.distance(expected, moved[name], where, layer.field).relative.max())
-            if PLAIN < error <= stored:
-                stored = _tried(p, element, name, stored)
-            most = rounding.limit(PLAIN, stored, variation(p).get(name)) if stored > PLAIN else PLAIN
-            if error > most and (coarse := _of_casts(p)[name]) > run_rounding(p)[name]:
-                most = max(most, coarse)  # its own code rounds more than a run in single precision does
-            if error > most:
+            if error > _limit_in_double(p, layer, element, error):
                 return True
     return False
+
+
+def _limit_in_double(p: Prepared, layer: Layer, element: Element, error: float, alone: bool = False) -> float:
+    """Return what `limit` does, for a run in double precision."""
+    stored = _of_filters(p, alone, element.group).get(layer.name, 0.0)
+    if PLAIN < error <= stored:
+        stored = _tried(p, element, layer.name, stored, alone)
+    most = rounding.limit(PLAIN, stored, variation(p).get(layer.name)) if stored > PLAIN else PLAIN
+    if error > most and (coarse := _of_casts(p)[layer.name]) > run_rounding(p)[layer.name]:
+        most = max(most, coarse)  # its own code rounds more than a run in single precision does
+    return most
+
+
+@kept(most=16)
+def _guilty_in_double(p: Prepared, element: Element) -> list[str]:
+    """Return the layers that make a fault in double precision, each fed alone, as an audit finds them."""
+    if (model := _double(p)) is None:
+        return []
+    inputs, names = p.inputs.to(dtype=torch.float64), [layer.name for layer in p.trace.layers]
+    found: list[guilt.Finding] = []
+    with p.unrecorded():
+        reseed(p.seed)
+        values, fed = capture(model, inputs, names, clone=True, inputs=True)
+        reseed(p.seed)
+        answers, _ = capture(model, inputs.moved(element), names, clone=True)
+        for layer in p.trace.layers:
+            given = fed.get(layer.called, ())
+            found.append(
+                _row_in_double(p, element, inputs, model, layer, values[layer.name], answers[layer.name], given)
+            )
+    return guilt.guilty_layers(p.trace, found)
+
+
+def _row_in_double(
+    p: Prepared, element: Element, inputs: Inputs, model: nn.Module, layer: Layer, value: Tensor, answer: Tensor,
+    given: tuple[Tensor, ...],
+) -> _Row:  # fmt: skip
+    """Return what is known of one layer of a network in double precision, as `measured` finds it in single."""
+    guessed = bool(layer.field and layer.field.guessed)
+    expected = measure.expected_after(element, layer, value)
+    if expected is None or layer.field is None or expected.shape != answer.shape:
+        return _Row(layer.name, "no law", None, guessed, False)
+    where = measure.mask(element, value, layer.field, layer.sees)
+    if not measure.judged(element, inputs, layer, value, where):
+        return _Row(layer.name, "no law", None, guessed, False)
+    apart = float(measure.apart(expected, answer, where, layer.field).max())
+    seen = apart > _limit_in_double(p, layer, element, apart)
+    alone = None
+    if layer.alone and measure.fed_exactly(element, layer, given):
+        alone = measure.local_answer(model, p.trace, layer, element, given, value)
+    if alone is None or alone.shape != expected.shape:
+        return _Row(layer.name, "broken" if seen else "holds", None, guessed, seen)
+    local = float(measure.apart(expected, alone, where, layer.field).max())
+    bad = local > _limit_in_double(p, layer, element, local, alone=True)
+    return _Row(layer.name, "broken" if bad else "holds", local, guessed, seen)
 
 
 @kept()
@@ -242,6 +292,12 @@ def judged(
     seen = any(end is not None and (end.seen or end.verdict == "broken") for end in ends)
     if not seen and guilty and None not in ends and guesses.issuperset(guilty):
         seen = _seen_in_double(p, element)
+    # a layer within shows what is less than rounding in the answer of a run in single precision
+    inside = idle and not seen and not guilty and None not in ends and any(m.seen for m in measures.values())
+    hidden = inside and _seen_in_double(p, element)
+    if hidden:
+        seen, guilty = True, list(_guilty_in_double(p, element))
+        measures = {n: replace(m, verdict="broken") if n in guilty else m for n, m in measures.items()}
     if not seen and guesses.issuperset(guilty):
         guilty = []
         exact = [m for m in measures.values() if m.exact]
@@ -258,8 +314,8 @@ def judged(
     if p.trouble.verdict == "undefined" or (p.trouble and verdict in ("holds", "")):
         verdict = p.trouble.verdict
     told = causes(p, guilty, element.group)
-    if elsewhere:
-        told = (ELSEWHERE, *told)
+    if elsewhere or hidden:
+        told = (ELSEWHERE if elsewhere else HIDDEN, *told)
     if p.trouble and not p.trouble.layer and verdict == "broken":
         told = (p.trouble.sentence, *told)
     return replace(square, measures=measures, verdict=verdict, guilty=tuple(guilty), hints=told)

@@ -6,10 +6,13 @@ What is left out is as in the present state.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from urllib.parse import parse_qsl, urlencode
 
 from explorer.state.state import State
+
+PLAIN = "/:@,#."  # what stands as it is in the text of a run
 
 
 def run_text(model: str = "", sample: str = "", params: tuple[tuple[str, float], ...] | None = None) -> str:
@@ -17,7 +20,16 @@ def run_text(model: str = "", sample: str = "", params: tuple[tuple[str, float],
     told = [("model", model), ("sample", sample)]
     # no parameter that differs from its default is something else than those of the present state
     numbers = [("param", f"{name}={value!r}") for name, value in params] if params else [("param", "")] * (params == ())
-    return urlencode([(k, v) for k, v in told if v] + numbers, safe="/:@,#.")
+    return urlencode([(k, v) for k, v in told if v] + numbers, safe=PLAIN)
+
+
+def renamed(text: str, model: Callable[[str], str], sample: Callable[[str], str]) -> str:
+    """Return the text of a run with its model and its sample named otherwise."""
+    by_key = {"model": model, "sample": sample}
+    told = [
+        (key, by_key[key](value) if key in by_key else value) for key, value in parse_qsl(text, keep_blank_values=True)
+    ]
+    return urlencode(told, safe=PLAIN)
 
 
 def held_text(state: State, sample: str = "") -> str:

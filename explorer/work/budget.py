@@ -23,13 +23,17 @@ V = TypeVar("V")
 T = TypeVar("T")
 P = ParamSpec("P")
 
+MATERIALS = 64 * 2**20  # bytes of things that results are made of, beside those in use: surfaces with their factors
 RESULTS = 128 * 2**20  # bytes of results of budgeted functions; a resampling of 512 x 512 places takes 32 MiB
 _LEAST = 512  # bytes that any entry counts for: its key, and its place in a table
 _DEEP = 4  # containers within each other that are looked into
 
 
 def held_bytes(things: Iterable[object], deep: int = _DEEP) -> int:
-    """Return the bytes of all tensors, arrays and texts in some things; what is there twice counts once."""
+    """Return the bytes of all tensors, arrays and texts in some things; what is there twice counts once.
+
+    What libraries hold besides, a class of ours says by a property `foreign_bytes`.
+    """
     torch = sys.modules.get("torch")  # who has tensors has imported it
     walk = _Walk(() if torch is None else torch.Tensor)
     for thing in things:
@@ -62,8 +66,16 @@ class _Walk:
             self.found[id(thing)] = thing.sizeInBytes()
         elif deep and not isinstance(thing, type | ModuleType | FunctionType) and id(thing) not in self._seen:
             self._seen.add(id(thing))
+            if foreign := _foreign(thing):
+                self.found[id(thing)] = foreign
             for inner in _inside(thing):
                 self.count(inner, deep - 1)
+
+
+def _foreign(thing: object) -> int:
+    # asked of the class, for a thing of somebody else's may answer to every name
+    own = next((vars(kind)["foreign_bytes"] for kind in type(thing).__mro__ if "foreign_bytes" in vars(kind)), None)
+    return int(own.__get__(thing)) if type(own) is property else 0
 
 
 def _inside(thing: Any) -> list[object]:
@@ -171,6 +183,12 @@ class Shared:
         with self.lock:
             return sum(table.bytes_of(key) for _, table, key in self._spare())
 
+    def forget(self) -> None:
+        """Let everything go, also what is in use: whoever uses it still has it."""
+        with self.lock:
+            for table in self.tables:
+                table.clear()
+
     def _spare(self) -> list[tuple[int, Table[Any, Any], Any]]:
         found = [(used, table, key) for table in self.tables for used, key in table.spare()]
         return sorted(found, key=lambda one: one[0])
@@ -272,3 +290,12 @@ class Table(MutableMapping[K, V], Generic[K, V]):
             except Exception:  # a network of somebody else's, asked for its tensors; it is not kept for later
                 entry.size = self._shared.most + 1
         return entry.size
+
+
+materials = Shared(MATERIALS)
+
+
+def forget_all() -> None:
+    """Let go all results and what they are made of, as a window closes, of whose networks and samples most of it is."""
+    results.forget()
+    materials.forget()

@@ -115,6 +115,16 @@ class Factors:
         # positive definite: no pivoting
         options = {"SymmetricMode": True}
         self._lu: Any = splu(ordered, permc_spec=how, diag_pivot_thresh=0.0, options=options)
+        self._given = int(ordered.nnz), int(ordered.dtype.itemsize)
+
+    @property
+    def foreign_bytes(self) -> int:
+        """The bytes that SuperLU holds: at the start 30 numbers of U and 7.5 of L for each of the matrix, and places.
+
+        It asks for more where that is too little, and gives nothing back.
+        """
+        given, size = self._given
+        return max(self.entries, round(37.5 * given)) * (size + 4)
 
     @property
     def entries(self) -> int:

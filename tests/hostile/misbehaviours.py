@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from tests.explorer.parts.misbehaving import NETWORK
+from tests.hostile.further import FURTHER, FURTHER_LOOPS
 
 LOOPS = {  # that only a timeout or a person ends
     "loop": "while True: pass",
@@ -228,7 +229,8 @@ class Net(nn.Module):
     def forward(self, x):
         return self.conv(next(self.children())(x))
 """
-ALL: Mapping[str, str] = {**LOOPS, **ENDS, **AT_IMPORT, **NAMES}
+LOOPS |= FURTHER_LOOPS
+ALL: Mapping[str, str] = {**LOOPS, **ENDS, **FURTHER, **AT_IMPORT, **NAMES}
 
 
 def written(name: str, folder: Path) -> str:

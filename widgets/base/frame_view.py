@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar, Generic, TypeVar
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QLabel, QStackedLayout, QWidget
 
 from explorer.declare.states.model_name import in_training
@@ -14,8 +15,9 @@ from explorer.state.catalogue import Catalogue
 from explorer.state.state import State
 from widgets.base.controls.kept import take_values, values_of
 from widgets.base.look.theme import SENTENCE, current
-from widgets.base.view import View
+from widgets.base.view import View, Wish
 
+SELECTED = ("channel", "pixel", "node", "other")  # what of a state Esc takes back
 Kind = TypeVar("Kind")  # of the part of a square
 Part = TypeVar("Part")
 
@@ -124,6 +126,21 @@ class FrameView(StateView, Generic[Part]):
         if not self.squares:
             return self.NOTHING
         return self.missing(parts) if parts else self.NONE
+
+    def ask_menu_of(self, square: Square, at: QPoint, unit: str = "", index: int = -1) -> None:
+        """Ask for the menu of the layer that is drawn, and of a part of it: the selected channel where none is told."""
+        if not unit and self.state.channel is not None:
+            unit, index = "channel", self.state.channel
+        first = self.frame is not None and square is self.frame.squares[0]
+        self.menu_asked.emit(square.layer.name if first else "", unit, index, at)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Take what is selected back on Esc, as the stage does, where nothing inside had a use for it."""
+        selected = [name for name in SELECTED if getattr(self.state, name) is not None]
+        if event.key() == Qt.Key.Key_Escape and selected and not self.only_told:
+            self.wished.emit(Wish(changes=dict.fromkeys(selected), done=True))
+        else:
+            super().keyPressEvent(event)
 
     # what a view overrides ------------------------------------------------------------------------------------
     def see(self, looks: Mapping[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""A plot in the program's colours and fonts: pyqtgraph's view box, axes, mouse and menu, with a header above."""
+"""A plot in the program's colours and fonts: pyqtgraph's view box, axes and mouse, with a header above."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Plot(Sheet):
         return item
 
     def set_ranges(self, x: tuple[float, float] | None = None, y: tuple[float, float] | None = None) -> None:
-        """Set what "View All" shows; a zoom is kept unless its range is another one."""
+        """Set what "Show the whole range" shows; a zoom is kept unless its range is another one."""
         self.box.set_whole(x, y)
 
     def message_changed(self) -> None:

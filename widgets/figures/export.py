@@ -78,10 +78,9 @@ def export_view(view: View, path: str | Path, *, theme: str = "light", style: St
 def drawn(view: View, kind: str, theme: str = "light", style: Style = PLAIN, dpi: float = DPI) -> Drawn:
     """Return `view` as a figure of a kind; `dpi` is that of a PNG of a certain width."""
     factors = (1.0, 1.25, 1.5, 2.0, 2.5) if style.width is not None and style.whole else (1.0,)
-    bright = themes.LIGHT if style.width is None else themes.PAPER
     for factor in factors:
         with (
-            _dressed(view, themes.DARK if theme == "dark" else bright, style, factor),
+            _dressed(view, themes.DARK_PAPER if theme == "dark" else themes.PAPER, style, factor),
             without_badges(not style.badges),
             on_paper(),
         ):
@@ -266,8 +265,11 @@ def _widened(view: View, figure: _Figure) -> bytes:
 
 
 def _chrome(view: View) -> list[QWidget]:
-    """Return the controls of a view that are not hidden."""
-    return [w for w in view.findChildren(QWidget) if w.property("chrome") and not w.isHidden()]
+    """Return what of the seen is no part of a figure: controls, and charts that only say how they would be filled."""
+    shown = [w for w in view.findChildren(QWidget) if not w.isHidden()]
+    charts = [w for w in shown if isinstance(getattr(w, "message", None), str)]
+    hints = [w for w in charts if getattr(w, "message", "")]
+    return [w for w in shown if w.property("chrome") or (w in hints and len(hints) < len(charts))]
 
 
 def _figure_size(view: View, style: Style, factor: float) -> QSize:
@@ -285,6 +287,8 @@ def _figure_size(view: View, style: Style, factor: float) -> QSize:
     # several pictures side by side would be tiny in a column: such a view asks for height
     flat = max(min(size.height() / size.width(), 0.75), getattr(view, "figure_height", 0.0))
     high = size.height() if wanted is not None else max(round(width * flat), 200)
+    if (at := getattr(view, "height_at", None)) is not None:
+        high = at(round(width))
     return QSize(round(width), high).expandedTo(view.minimumSizeHint())
 
 

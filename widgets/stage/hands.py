@@ -18,6 +18,8 @@ from explorer.state.state import State
 from widgets.base.view import Wish
 from widgets.maps.linking import Link, Place, Places
 
+LARGEST = 2**21  # cells of a picture whose values are drawn wide
+
 
 class Hands:
     """The hands of a person on data that has no gesture of its own.
@@ -96,7 +98,9 @@ class Hands:
 
     def wide(self, kind: str, height: int, width: int) -> int:
         """Return how wide a value is drawn: many rows of few channels would make a thin strip."""
-        return max(1, round(0.62 * height / max(1, width))) if kind and kind in self.rows else 1
+        if not kind or kind not in self.rows:
+            return 1
+        return max(1, min(round(0.62 * height / max(1, width)), LARGEST // max(1, height * width)))
 
 
 @scanned

@@ -17,7 +17,9 @@ from explorer.state.catalogue import Catalogue
 from widgets.base.frame_view import StateView
 from widgets.base.look import theme
 from widgets.base.text.excerpts import TRY, layer_as_html
+from widgets.base.text.groups import written
 from widgets.base.text.highlight import python_as_html
+from widgets.base.text.indices import with_indices
 from widgets.base.view import ViewSpec
 from widgets.views.choosing.cards import Loading
 
@@ -206,7 +208,7 @@ class EquationView(StateView):
 
 def _facts(info: ModelInfo) -> str:
     shape = " × ".join("any" if n is None else str(n) for n in info.input_shape)
-    claims = f"claims {', '.join(info.groups)}" if info.groups else "claims no symmetry"
+    claims = f"claims {', '.join(map(written, info.groups))}" if info.groups else "claims no symmetry"
     trained = "trained" if info.trained else "not trained"
     words = [info.name, " ".join(info.rows), claims, f"input {shape}" if shape else "", trained]
     return " · ".join(filter(None, words))
@@ -217,19 +219,6 @@ def _with_code(text: str) -> str:
     text = re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(text))
     text = re.sub(r"\*\*([^*]+)\*\*", r"<b>\1</b>", text)
     return re.sub(r"(?<![\w*])\*([A-Z][^*]*)\*", r"<i>\1</i>", text)  # a product is no panel
-
-
-def with_indices(text: str) -> str:
-    """Return an equation with x_{i,j}, x_i and x^{2} set as indices and exponents."""
-    text = text.replace("  ", "&nbsp; ").replace("( ", "(&nbsp;").replace(" )", "&nbsp;)")  # no bracket on its own
-    for _ in range(3):  # the innermost braces first
-        text = re.sub(r"([_^])\{([^{}]*)\}", _index, text)
-    return re.sub(r"([_^])(\w+)", _index, text)
-
-
-def _index(match: re.Match[str]) -> str:
-    tag = "sub" if match[1] == "_" else "sup"
-    return f"<{tag}>{match[2]}</{tag}>"
 
 
 def _linked(text: str, colour: str) -> str:

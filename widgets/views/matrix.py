@@ -10,6 +10,7 @@ from PySide6.QtCore import QRectF
 from PySide6.QtGui import QFontMetricsF
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QVBoxLayout, QWidget
 
+from explorer.declare.space import kinds
 from explorer.square.frame import Square
 from widgets.base.controls.row import ControlRow
 from widgets.base.frame_view import FrameView, Pages
@@ -23,6 +24,7 @@ from widgets.maps.diagram import colour, font
 from widgets.maps.linking import Place, precise
 from widgets.maps.map_grid import MapGrid
 from widgets.maps.mosaic import symmetric_scale
+from widgets.stage.hands import hands_of
 
 NOTHING = "Drop an image or pick a digit to see the matrices of a network."
 NONE = "This model draws no weight matrix"
@@ -43,9 +45,7 @@ class PixelAxis(ValueAxis):
     @property
     def what(self) -> str:
         """Return what a line of the matrix stands for: a pixel where there are as many of them."""
-        if not self.length:
-            return "row" if self.upright else "column"
-        return "output pixel" if self.upright else "input pixel"
+        return ("output" if self.upright else "input") + (" pixel" if self.length else "")
 
     def show_pixels(self, count: int, length: int) -> None:
         self.count, self.length = count, length
@@ -228,7 +228,13 @@ class MatrixView(FrameView[str]):
 
 
 def row_length(pixels: int, square: Square) -> int:
-    """Return the length of a row of the image that is flattened to so many pixels; 0 when unknown."""
+    """Return the length of a row of the image that is flattened to so many pixels; 0 when unknown.
+
+    Data that are no pictures are flattened to none, however many numbers they have.
+    """
+    kind = kinds().get(square.domain)
+    if kind is not None and (not kind.pictured or hands_of(square.domain).kind_of_x):
+        return 0
     shapes = [square.x.shape[-2:], square.fx.shape[-2:], square.layer.shape[-2:]]
     for h, w in (shape for shape in shapes if len(shape) == 2):
         if pixels == h * w and w > 1:

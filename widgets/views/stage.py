@@ -263,7 +263,8 @@ class Stage(View):
         if not self.frame:
             return
         self._header.set_text(*headers(self.frame.squares[:2], self.state.channel, self._missing))
-        self.hint.set_text(self.hands.hint if self.state.channel is None else self.hands.hint_enlarged)
+        parts = (self.hands.hint if self.state.channel is None else self.hands.hint_enlarged).split(" · ")
+        self.hint.set_text(*(" · ".join(parts[:k]) for k in range(len(parts), 0, -1)))  # whole gestures, none cut
 
     def _show_hint(self) -> None:
         # only while a hand moves here: a hint does not belong into an exported figure

@@ -19,10 +19,13 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication
 
 from explorer.app.thread.orders import Engine
+from explorer.data.finding import with_whole_path
+from explorer.state.lasting import with_whole_paths
 from explorer.state.state import State
 from explorer.work.preloading import load_ahead
 from explorer.work.processes.asked_to_end import ASKED, SIGNALLED, held, wished
 from widgets.base.look.icons import app_icon
+from widgets.window.automation.first_data import FirstData
 from widgets.window.main_window import MainWindow
 
 YOUNG_MS = 1000
@@ -137,7 +140,10 @@ def run_window(
         leave_sources_unread()
         load_ahead()
         collector = Collector()
+        if state is not None:  # what is remembered of it is opened from another folder
+            state = with_whole_paths(state, with_whole_path)
         window = MainWindow(start_engine, state, settings)
+        FirstData(window)
         if wished():
             collector.stop()
             window.deleteLater()

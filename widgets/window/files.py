@@ -13,11 +13,12 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog, QMenu
 
 from explorer.app.thread.failures import failure_of
+from explorer.data.finding import with_whole_path
 from explorer.data.opening import expect_file
 from explorer.declare.space import kinds, space_of_kind
 from explorer.declare.states.model_name import split_name
 from explorer.network.opening.files.trust import code_of_models
-from explorer.state.lasting import learning, with_copies
+from explorer.state.lasting import learning, with_copies, with_whole_paths
 from explorer.state.runs import models_of
 from explorer.state.session import Session, save_session
 from explorer.work.files.places import whole
@@ -180,6 +181,7 @@ class Files(QObject):
         layout = bytes(QByteArray(self._shell.docks.save()).toBase64().data()).decode()
         try:
             state, copies = with_copies(self._controller.state, Path(path))
+            state = with_whole_paths(state, with_whole_path)
             code = code_of_models(models_of(state))
             front = self._shell.panes.front()
             extras = {"layout": layout, "view": front.objectName() if front is not None else ""}

@@ -116,6 +116,8 @@ class MainWindow(Shell):
         for name, action in a.items():
             # with a native or hidden menu bar too, keys work because the actions are the window's
             (self.center if name.startswith("shift_") else self).addAction(action)
+        for seat in self.panes.seats:
+            seat.addActions([a["export_view"], a["this_panel"]])  # the menus of its charts offer them
 
     def _connect(self) -> None:
         c = self.controller
@@ -391,5 +393,6 @@ def _wants_key(widget: QWidget | None, event: Any) -> bool:
         return False
     if isinstance(widget, QAbstractButton):
         return event.key() == Qt.Key.Key_Space
-    # what they take in: letters choose an item, brackets and arrows belong to them
-    return isinstance(widget, QComboBox | QAbstractSpinBox) and event.key() != Qt.Key.Key_Escape
+    # what they take in: letters choose an item, brackets and arrows belong to them; F1 and the like say nothing to them
+    others = event.key() == Qt.Key.Key_Escape or Qt.Key.Key_F1 <= event.key() <= Qt.Key.Key_F35
+    return isinstance(widget, QComboBox | QAbstractSpinBox) and not others

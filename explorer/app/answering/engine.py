@@ -50,7 +50,7 @@ from explorer.square.preparing.prepare import DTYPES, Prepared, prepare
 from explorer.square.space import space_of, space_of_kind, spaces
 from explorer.state.catalogue import Busy, Catalogue, SampleInfo
 from explorer.state.state import State
-from explorer.work.budget import Shared, Table, held_bytes, results
+from explorer.work.budget import Shared, Table, forget_all, held_bytes
 from explorer.work.files.stamps import stamp
 from explorer.work.memory import uncollected
 from explorer.work.progress import Cancelled
@@ -440,7 +440,7 @@ class LocalEngine:
         self._models.clear()
         self._samples.clear()
         self._answers = self._shown = None
-        results.forget()  # of its networks and samples for the most part
+        forget_all()
         if torch.cuda.is_available():
             torch.cuda.empty_cache()
 

@@ -109,8 +109,12 @@ def decide(path: str, kind: str, asked: str = "") -> Decision:
 def look(engine: Any, state: State, models: Sequence[str]) -> Look:
     """Read the data of a state, and fit them to the first of several models that takes them.
 
-    Where nobody has said what a file is to be read as, it is the first of its ways that succeeds.
+    Where nobody has said what a file is to be read as, it is the first of its ways that succeeds. Networks that run in
+    another process are asked there.
     """
+    if (elsewhere := getattr(engine, "look", None)) is not None:
+        found: Look = elsewhere(state, models)
+        return found
     made = _look(engine, state, models)
     if made.problem and AS not in split_asked(split_part(state.sample)[0])[1]:
         for way in made.ways[1:]:
@@ -141,19 +145,12 @@ def _look(engine: Any, state: State, models: Sequence[str]) -> Look:
         made = replace(made, choices=(*made.choices, *more), size=_size(sample), notes=sample.notes)
         made = replace(made, picture=_picture(sample))
         name = engine.first_taking(list(models), state)
-        fit = engine_sample(engine, state, name)
+        fit = engine.sample(state, engine.card(name))
         return replace(made, model=name, notes=fit.notes, picture=_picture(fit))
     except ValueError as error:
         return replace(made, problem=" ".join(str(error).split()))
     except Exception as error:
         return replace(made, problem=f"it cannot be shown ({reason(error) or type(error).__name__})")
-
-
-def engine_sample(engine: Any, state: State, name: str) -> Sample:
-    """Return a state's sample as a network takes it."""
-    local = getattr(engine, "local", engine)
-    fit: Sample = local.sample(state, local.card(name))
-    return fit
 
 
 def _picture(sample: Sample) -> NDArray[np.uint8] | None:

@@ -27,7 +27,7 @@ from explorer.equivariance.verdict.laws import laws
 from explorer.equivariance.verdict.outcome import Report
 from explorer.network.changing.precision import copied
 from explorer.network.input.inputs import called, inputs_from
-from explorer.network.tracing.capture import capture
+from explorer.network.tracing.capture import calls_alike
 from explorer.network.tracing.layers import LayerError
 from explorer.square.preparing.prepare import DTYPES, Prepared
 from explorer.square.space import space_of, space_of_kind
@@ -134,13 +134,29 @@ def _given(
     given = [p.inputs]
     for text in texts[1:]:
         more = inputs_from(engine.sample(replace(state, sample=text), card), card.input, p.x.device, p.dtype)
-        if more.x.shape == p.x.shape or (not p.inputs.batched and _calls_alike(p, more)):
+        if more.x.shape == p.x.shape or (not p.inputs.batched and calls_alike(p.model, more, p.trace)):
             given.append(more)
     if p.inputs.batched and len(p.inputs.values) == 1:
         batch = p.inputs.with_x(torch.cat([g.x for g in given]))
         given = [batch] if _takes_several(p, batch) else given
+    if not state.sample:
+        given = _in_general_position(p, given, state.seed)
     # one that is kept stays where it is
     return model if p.x.device.type == "cpu" else copied(model).to(p.x.device), given, p, first
+
+
+def _in_general_position(p: Prepared, given: list[Inputs], seed: int) -> list[Inputs]:
+    """Return what a network is tested on: where the data would hide a fault, what shows it in place of the last."""
+    inference = space_of(p.inputs).inference(p.inputs)
+    if not inference.hidden(given):
+        return given
+    first = given[0]
+    kept = (
+        given[:-1] if len(given) > 1 else [first.with_x(first.x[:-1])] if first.batched and len(first.x) > 1 else given
+    )
+    found = inference.in_general_position(kept, seed)
+    runs = calls_alike(p.model, found[-1], p.trace) if found[0] is kept[0] else _takes_several(p, found[0])
+    return found if runs else given
 
 
 def _in_steps(given: list[Inputs], p: Prepared, groups: Sequence[str], boundary: str) -> dict[str, list[Inputs]]:
@@ -176,16 +192,6 @@ def explored(engine: Networks, state: State, dtype: str, overrides: Mapping[str,
         seed=state.seed, name=card.name,
     )  # fmt: skip
     return list(found)
-
-
-def _calls_alike(p: Prepared, more: Inputs) -> bool:
-    """Say whether a network calls the same layers as often on another sample; a loop over steps may not."""
-    try:
-        with torch.no_grad():
-            capture(p.model, more, [layer.name for layer in p.trace.layers], clone=p.trace.clones)
-    except LayerError:
-        return False
-    return True
 
 
 def _takes_several(p: Prepared, batch: Inputs) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any, Literal
 
+from explorer.app.answering.importing import Look
 from explorer.app.remote.movable import Sent
 from explorer.declare.card import ModelInfo
 from explorer.declare.elements import Step
@@ -18,6 +19,7 @@ ANSWERS: Mapping[str, Any] = {
     "outline": Outline | None,
     "next": tuple[()] | tuple[Frame | OrbitCurve | Busy | tuple[Outcome, ...]],
     "movable": Sent,
+    "look": Look,
     "nearest_exact": tuple[Step, ...] | None,
     "open": dict[str, object],
     "open_model": dict[str, object],

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from explorer.app.answering.engine import LocalEngine
+    from explorer.app.answering.importing import Look
     from explorer.app.answering.own_inputs import InputAsked
     from explorer.declare.card import ModelInfo
     from explorer.declare.telling.asking import Declared
@@ -234,6 +235,14 @@ class DividedEngine:
         found: tuple[str, ...] = (
             self._ask((state.model,), "fillings", state) if foreign(state.model) else self.local.fillings(state)
         )
+        return found
+
+    def look(self, state: State, models: Sequence[str]) -> Look:
+        """Return what the data of a state look like to the first of several networks that takes them."""
+        from explorer.app.answering.importing import look
+
+        own = tuple(filter(foreign, models))
+        found: Look = self._ask(own, "look", state, list(models)) if own else look(self.local, state, models)
         return found
 
     def hold(self, state: State) -> str:

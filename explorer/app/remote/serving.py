@@ -58,7 +58,7 @@ class Server:
         crumbs.listen(own(connection, note.write))
         keep_to(limit)
         self._untouched = Untouched()
-        self._changed = False
+        self._changed, self._emptied = False, ""
 
     def serve(self) -> None:
         self._connection.send_bytes(b"ready")
@@ -80,7 +80,7 @@ class Server:
     def _what_changed(self) -> str:
         """Return what a network has changed that others would meet, "" where nothing is."""
         try:
-            return self._untouched.changed()
+            return self._emptied or self._untouched.changed()
         except BaseException:  # it cannot even be looked at
             return "what Python consists of"
 
@@ -97,20 +97,27 @@ class Server:
         except Cancelled:
             return ("cancelled",)
         except BaseException as error:  # whatever the code of a person's network raises
+            self._emptied = self._untouched.refilled()  # or nothing more can be said
+            from explorer.app.remote.life.deaths import who
+            from explorer.app.remote.tampering import Damaged
             from explorer.app.thread.failures import relayed
+            from explorer.network.tracing.damage import damage
 
+            if told := damage(error):
+                error = Damaged(f"{who(_named_in(request))}: {told}")
             return "failed", *relayed(error, _named_in(request))
 
     def _fair(self, request: tuple[Any, ...], reply: tuple[object, ...]) -> tuple[object, ...]:
         """Return an answer, or what is wrong with it: the network has replaced what it is measured with."""
-        if not (what := self._replaced()):
+        emptied = self._emptied = self._emptied or self._untouched.refilled()
+        if not (what := emptied or self._replaced()):
             return reply
-        from explorer.app.remote.tampering import Tampered
+        from explorer.app.remote.tampering import Emptied, Tampered
         from explorer.app.thread.failures import relayed
 
         state = next((given for given in request if isinstance(given, State)), None)
         name = named_as_shown(state.model) if state is not None else "The network"
-        return "failed", *relayed(Tampered(name, what))
+        return "failed", *relayed((Emptied if emptied else Tampered)(name, what))
 
     def _reply(self, *reply: object) -> None:
         end_fork(self._connection)
@@ -176,6 +183,10 @@ class Server:
                 from explorer.app.remote.movable import sent
 
                 return sent(self._engine.prepared(given[0], given[0].model))
+            case "look":
+                from explorer.app.answering.importing import look
+
+                return look(self._engine, *given)
             case "report":
                 from safetensors.torch import save
 

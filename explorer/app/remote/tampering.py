@@ -44,6 +44,21 @@ class Tampered(ValueError):
         )
 
 
+class Emptied(Tampered):
+    """A network has taken from a module what is in it."""
+
+    def __init__(self, network: str, what: str) -> None:
+        ValueError.__init__(
+            self,
+            f"{network} has emptied {what}, without which nothing in its process can be measured. Leave modules that "
+            "others use as they are, and put what the network needs into the network",
+        )
+
+
+class Damaged(ValueError):
+    """A network has taken from its own layers what torch keeps in them, or put one into itself."""
+
+
 class LeftOpen(ValueError):
     """A network has entered a mode or a transform of torch and not left it."""
 
@@ -67,19 +82,28 @@ def measured_by_us(model: str) -> Iterator[None]:
         return
     # what is there before the network cannot be replaced unseen
     from explorer.equivariance import check  # noqa: F401
+    from explorer.network.tracing.damage import damage
     from explorer.square import evaluate  # noqa: F401
 
     before, network = Untouched(), named_as_shown(model)
     try:
         yield
     except Exception as error:
-        what, entered = before.replaced() or before.gone(), before.entered()
+        if emptied := before.refilled():  # first: nothing else can be looked at without what it is looked at with
+            before.put_back()
+            raise Emptied(network, emptied) from error
+        what = before.replaced() or before.gone()
         before.put_back()  # what a sentence is made with, too
         if what:
             raise Tampered(network, what) from error
-        if entered:
+        if before.entered():
             raise LeftOpen(network) from error
+        if told := damage(error):
+            raise Damaged(f"{network}: {told}") from error
         raise
+    if emptied := before.refilled():
+        before.put_back()
+        raise Emptied(network, emptied)
     if what := before.replaced():
         before.put_back()
         raise Tampered(network, what)
@@ -108,9 +132,25 @@ class Untouched:
         self._places = [list(held) for held in _places()]
         self._modules = {name: module for name, module in dict(sys.modules).items() if not _of_a_person(module)}
         self._around = _around()
+        self._whole = [(module, dict(vars(module))) for module in self._modules.values() if type(module) is ModuleType]
+
+    def refilled(self) -> str:
+        """Put back what was in modules that have been emptied; return which the first was, "" where none was."""
+        first = ""
+        for module, held in self._whole:
+            now = module.__dict__
+            if "__name__" not in now and "__name__" in held:
+                now.update(held)
+                first = first or f"the module {held['__name__']}"
+        # what was imported since, and what is made of it, is imported anew when it is asked for
+        for name in [n for n, m in sys.modules.items() if type(m) is ModuleType and "__name__" not in m.__dict__]:
+            del sys.modules[name]
+        return first
 
     def changed(self) -> str:
         """Return what is not as it was, "" where all is."""
+        if what := self.refilled():
+            return what
         if what := _other(self._functions) or self.replaced():
             return what
         if what := self.gone():

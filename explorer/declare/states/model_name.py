@@ -6,6 +6,7 @@ What a network of one's own takes may stand in brackets, and "@weights.safetenso
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
@@ -92,6 +93,23 @@ def files_of(name: str) -> tuple[str, ...]:
     return tuple(file for file in (path if named else "", told, weights) if file)
 
 
+def with_whole_paths(name: str) -> str:
+    """Return what means the same model from any folder: files and folders that are there are named from the root."""
+    base, weights = split_name(name)
+    path = split_call(base)[0]
+    if path in files_of(name) and (there := _from_root(path)):
+        name = there + name[len(path) :]
+    if weights and (there := _from_root(weights)):
+        name = name.removesuffix(weights) + there
+    return name
+
+
+def _from_root(path: str) -> str:
+    """Return the whole path of what is there, "" of all else."""
+    whole = os.path.abspath(os.path.expanduser(path))
+    return whole if os.path.exists(whole) else ""
+
+
 def in_training(name: str) -> bool:
     """Say whether this is a network as it is in the middle of its training: its file is often another one."""
     return Path(split_name(name)[1]).name == LIVE
@@ -102,7 +120,8 @@ def named_as_shown(name: str) -> str:
     base, weights = split_name(name)
     path, chosen, _ = split_call(base)
     short = re.split(r"[/\\]", path.rstrip("/\\"))[-1]
-    return f"{chosen} in {short}" if chosen else re.split(r"[/\\]", weights)[-1] if weights else short
+    told = f"{chosen} in {short}" if chosen else re.split(r"[/\\]", weights)[-1] if weights else short
+    return " ".join(told.split())  # a file may be called so that it takes several lines
 
 
 def file_stem(name: str) -> str:

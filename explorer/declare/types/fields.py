@@ -153,6 +153,10 @@ class Domain:
         """Return the places, (…) in {0, 1}, that see no place that is 0 within a radius in places of the input."""
         return places
 
+    def parts(self, unit: str, places: int) -> tuple[tuple[int, ...], ...]:
+        """Return the places of each part of a kind, such as "degree"; () where there are none of it."""
+        return ()
+
 
 @dataclass(frozen=True, slots=True)
 class Point(Domain):
@@ -237,6 +241,12 @@ class Representation:
     def acted(self, element: Acting, values: Tensor, field: FieldType) -> Tensor:
         """Return rho(g) of values of a field with this representation; raise NoAction where it has none."""
         return element.act(values, field)
+
+    def parts(self, unit: str, channels: int) -> tuple[tuple[int, ...], ...]:
+        """Return the channels of each part of a kind, () where there are none; a "value" is what belongs together."""
+        if unit != "value" or channels % self.size:
+            return ()
+        return tuple(tuple(range(first, first + self.size)) for first in range(0, channels, self.size))
 
 
 @dataclass(frozen=True, slots=True)

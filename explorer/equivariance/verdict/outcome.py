@@ -16,6 +16,7 @@ from torch import Tensor, nn
 
 from explorer.declare.registry import did_you_mean
 from explorer.declare.telling.counting import number_of
+from explorer.network.tracing.walking import named_modules
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +239,12 @@ def _plain(value: Any) -> Any:
 
 
 def model_hash(model: nn.Module) -> str:
-    """Return a SHA-256 over parameter and buffer names, shapes and bytes (first 16 hex digits)."""
+    """Return a SHA-256 over parameter and buffer names, shapes and bytes (first 16 hex digits).
+
+    Raises:
+        ValueError: a module contains itself since it has run; torch would look into it without end.
+    """
+    named_modules(model, each_name=True)
     digest = hashlib.sha256()
     for name, tensor in sorted(model.state_dict().items()):
         if not isinstance(tensor, Tensor):  # what a layer keeps in a form of its own, as quantised ones do

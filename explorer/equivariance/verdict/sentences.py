@@ -108,8 +108,8 @@ def exchanged(modules: Sequence[str]) -> str:
 def on_some(name: str, bad: int, of: int) -> str:
     """Say that a law is broken on a part of the samples."""
     return (
-        f"{name} breaks its law on {bad} of {of} samples, and keeps it on the others: as where values tie, or where "
-        "a symmetric input leaves a direction open, or looks the same moved"
+        f"{name} breaks its law on {bad} of {of} samples, and keeps it on the others: as where values tie, where "
+        "a symmetric input leaves a direction open, or where data hide the fault"
     )
 
 

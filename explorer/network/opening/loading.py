@@ -40,6 +40,7 @@ from explorer.network.changing.copying import duplicate
 from explorer.network.describing.source_lines import TEXT
 from explorer.network.input.declared import Taken, remembered_inputs, taken
 from explorer.network.input.recognise import Recognised
+from explorer.network.opening.files.contents import Damaged
 from explorer.network.opening.files.importing import FromText, import_as_text
 from explorer.network.opening.files.python_text import code_files, read_python
 from explorer.network.opening.files.trust import Trust
@@ -52,7 +53,7 @@ from explorer.network.opening.typed_arguments import maker
 from explorer.network.opening.way import ways
 from explorer.network.space import space_of_kind, spaces
 from explorer.network.tracing.layers import named_error
-from explorer.network.tracing.walking import named_modules
+from explorer.network.tracing.walking import IN_ITSELF, holds_itself, named_modules
 from explorer.work.files.places import at_home
 from explorer.work.training.examples import from_examples
 
@@ -103,7 +104,12 @@ def exported_card(path: Path, trust: bool | Trust) -> Card:
     Raises:
         ModelError: it exports none, or runs without trust.
     """
-    if not any(name == "CARD" for name, _ in read_python(path).constants):
+    try:
+        constants = read_python(path).constants
+    except Damaged as error:
+        told = f"{path.name} cannot be read as a model: {error}; save it as text in UTF-8"
+        raise ModelError(str(path), told) from None
+    if not any(name == "CARD" for name, _ in constants):
         names = _defined(path)
         hint = f": it defines {', '.join(names[:8])}{', …' if len(names) > 8 else ''}" if names else ""
         raise ModelError(str(path), f"say what in {path} makes the network, {path.name}:NAME{hint}")
@@ -219,6 +225,7 @@ def own_card(
     Raises:
         ModelError: nothing tells what it takes, or the labels are none.
     """
+    title = " ".join(title.split())  # a file may be called so that it takes several lines
     try:
         found = _of_form(form) if form is not None else taken(own, said, why)
     except ModelError:
@@ -305,7 +312,8 @@ def _defined(path: Path) -> list[str]:
     except (SyntaxError, ValueError, OSError):
         return []
     kinds = (ast.FunctionDef, ast.ClassDef)
-    return [node.name for node in tree.body if isinstance(node, kinds) and not node.name.startswith("_")]
+    names = [node.name for node in tree.body if isinstance(node, kinds)]
+    return [name for name in dict.fromkeys(names) if not name.startswith("_")]
 
 
 def load_model(
@@ -349,8 +357,8 @@ def built(name: str, build: Callable[[], nn.Module]) -> nn.Module:
         reseed(0)
         with settled(), same_numbers():
             model = build()
-        if inside := _itself(model):
-            raise ModelError(name, f"{name} contains itself, as {inside}: a network is a tree of layers")
+        if inside := holds_itself(model):
+            raise ModelError(name, f"{name} {IN_ITSELF.format(inside)}")
         if hidden := _nameless(model):
             raise ModelError(name, f"{name} has a layer {hidden!r}: {_NAMES}")
         return model
@@ -361,16 +369,6 @@ def built(name: str, build: Callable[[], nn.Module]) -> nn.Module:
         raise ModelError(name, told + _line(error, code_of(name) or Path(name))) from error
     finally:
         torch.set_rng_state(state)
-
-
-def _itself(model: nn.Module, above: tuple[nn.Module, ...] = ()) -> str:
-    """Return where a layer is that contains what it is a part of, "" where there is none."""
-    for name, child in model.named_children():
-        if child is model or any(child is one for one in above):
-            return name
-        if inside := _itself(child, (*above, model)):
-            return f"{name}.{inside}"
-    return ""
 
 
 def _nameless(model: nn.Module) -> str:

@@ -296,6 +296,16 @@ def feed(
     return result
 
 
+def calls_alike(model: nn.Module, inputs: Inputs, trace: Trace) -> bool:
+    """Say whether a network calls the same layers as often on other inputs; a loop over steps may not."""
+    try:
+        with torch.no_grad():
+            capture(model, inputs, [layer.name for layer in trace.layers], clone=trace.clones)
+    except LayerError:
+        return False
+    return True
+
+
 def thumbnails(side: int = 32, channels: int = 16) -> Reduce:
     """Return a reduction to what a gallery tile draws: at most `channels` maps of at most `side` pixels."""
     geometry: dict[tuple[tuple[int, ...], tuple[int, ...]], tuple[tuple[int, ...], tuple[int, ...]]] = {}

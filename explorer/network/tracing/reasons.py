@@ -35,8 +35,8 @@ def inferred(
     if given is None or not shape_in:
         return f"by its shape alone, {_sizes(shape)}: the field of what {kind} is given is not known"
     if shape_in == shape:
-        return f"{kind} is given a {given} field, and its answer has the same shape"
-    return f"{kind} makes {_sizes(shape)} of a {given} field of {_sizes(shape_in)}"
+        return f"{kind} is given a field of type {given}, and its answer has the same shape"
+    return f"{kind} makes {_sizes(shape)} of {_sizes(shape_in)}, a field of type {given}"
 
 
 def _sizes(shape: tuple[int, ...]) -> str:

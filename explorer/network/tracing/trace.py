@@ -36,7 +36,7 @@ from explorer.network.tracing.reasons import declares
 from explorer.network.tracing.running import measured, no_tensor, tensors_in, tensors_of
 from explorer.network.tracing.studying import studied
 from explorer.network.tracing.trials import Sizes, counted, kept, sizes
-from explorer.network.tracing.walking import named_modules
+from explorer.network.tracing.walking import IN_ITSELF, holds_itself, named_modules
 from explorer.work.progress import Cancelled
 
 
@@ -104,6 +104,8 @@ def traced_run(
     finally:
         for handle in handles:
             handle.remove()
+    if inside := holds_itself(model):
+        raise LayerError("", f"the network {IN_ITSELF.format(inside)}")
     if measured(result) is None:
         raise LayerError(OUTPUT, f"the network returned {no_tensor(result)}")
     seconds, steady = time.perf_counter() - start, torch.equal(drawn, torch.get_rng_state()) and not inputs.x.is_cuda
@@ -274,7 +276,7 @@ class _Recorder:
         if out_field is not None:
             self._remember(out, out_field, radius, rank)
         alone = len(args) == len(tensors) and not kwargs and bool(known) and all(k is not None for k in known)
-        if self.parts and not alone and (inside := reasons.inside(self._known, args, kwargs, tensors, known)):
+        if not alone and (inside := reasons.inside(self._known, args, kwargs, tensors, known)):
             alone, known = True, inside
         self.layers.append(
             Layer(

@@ -11,6 +11,11 @@ from typing import Any
 
 from torch import Tensor, nn
 
+IN_ITSELF = (
+    "contains itself, as {}: a network is a tree of layers. Keep a reference to what is above a layer in a tuple, "
+    "which makes no layer of it"
+)
+
 
 def modules_of(model: nn.Module) -> list[nn.Module]:
     """Return the modules of a network, itself first, each once, in the order of `model.modules()`."""
@@ -31,24 +36,48 @@ def named_modules(model: nn.Module, each_name: bool = False) -> list[tuple[str, 
 
     Args:
         each_name: give a module that lies in several places once for each of them.
+
+    Raises:
+        ValueError: each name is asked for, and a module contains itself, which has no end of names.
     """
     found: list[tuple[str, nn.Module]] = []
-    seen: set[int] = set()
+    seen: set[int] = set()  # with each name: the module itself and those that it lies in
 
     def walk(name: str, module: nn.Module) -> None:
-        if not each_name:
-            if id(module) in seen:
-                return
-            seen.add(id(module))
+        if id(module) in seen:
+            if each_name:
+                raise ValueError(f"the network {IN_ITSELF.format(name)}")
+            return
+        seen.add(id(module))
         found.append((name, module))
         if inside := module._modules:
             before = f"{name}." if name else ""
             for own, child in inside.items():
                 if child is not None:
                     walk(before + own, child)
+        if each_name:
+            seen.discard(id(module))
 
     walk("", model)
     return found
+
+
+def holds_itself(model: nn.Module) -> str:
+    """Return where a module lies that contains what it is a part of, "" where there is none."""
+    clear: set[int] = set()  # modules in which there is none: one that lies in many places is looked into once
+
+    def walk(name: str, module: nn.Module, above: frozenset[int]) -> str:
+        if id(module) in above:
+            return name
+        if id(module) not in clear:
+            inside, before = above | {id(module)}, f"{name}." if name else ""
+            for own, child in list(module._modules.items()):
+                if child is not None and (found := walk(before + own, child, inside)):
+                    return found
+            clear.add(id(module))
+        return ""
+
+    return walk("", model, frozenset())
 
 
 def named_tensors(model: nn.Module) -> list[tuple[str, Tensor]]:

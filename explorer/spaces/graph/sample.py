@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import MappingProxyType
 
 import numpy as np
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 
 from explorer.declare.samples import Array, Sample, Signal
 from explorer.declare.types.fields import FieldType
-from explorer.spaces.graph.fields import EDGE_INDEX, EDGE_INPUT, NODE_INPUT, Nodes
+from explorer.spaces.graph.fields import EDGE_INDEX, EDGE_INPUT, NODE_INPUT, Edges, Graphs, Nodes
 
 
 def graph_sample(
@@ -79,3 +80,42 @@ def graph_sample(
     if names and len(names) != n:
         raise ValueError(f"{name}: {len(names)} names for {n} nodes")
     return Sample(name, domain, MappingProxyType(signals), title or name, None, source, notes, tuple(names), directed)
+
+
+def graphs_in(sample: Sample) -> int:
+    """Return how many graphs a sample holds as a batch."""
+    batch = sample.signals.get("batch")
+    return int(batch.values.max()) + 1 if batch is not None and len(batch.values) else 1
+
+
+def one_graph(sample: Sample, part: str) -> Sample | None:
+    """Return the k-th of several graphs, `part` = "k" from 1; None for a sample that is no batch.
+
+    Raises:
+        ValueError: there are not so many.
+    """
+    if "batch" not in sample.signals:
+        return None
+    count = graphs_in(sample)
+    if not (part.isascii() and part.isdigit() and 1 <= int(part[:12]) <= count):
+        raise ValueError(f"{sample.name!r} has no part {part[:40]!r}: it holds {count} graphs, #1 to #{count}")
+    kept = np.asarray(sample.signals["batch"].values) == int(part) - 1
+    at = np.cumsum(kept) - 1
+    index = np.asarray(sample.signals["edge_index"].values)
+    within = kept[index[0]] & kept[index[1]]
+
+    def of(signal: Signal) -> Signal:
+        values, domain = signal.values, signal.field.domain
+        if signal.field == EDGE_INDEX:
+            return Signal(np.ascontiguousarray(at[index[:, within]]), signal.field)
+        rows = kept if isinstance(domain, Nodes) else within if isinstance(domain, Edges) else slice(None)
+        if isinstance(domain, Graphs) and len(values) == count:
+            rows = np.arange(count) == int(part) - 1
+        return Signal(values[rows].copy(), signal.field)
+
+    signals = {name: of(signal) for name, signal in sample.signals.items() if name != "batch"}
+    names = tuple(name for name, here in zip(sample.names, kept, strict=True) if here) if sample.names else ()
+    return replace(
+        sample, name=f"{sample.name}#{part}", title=f"{sample.title}, {part} of {count}", names=names,
+        signals=MappingProxyType(signals), notes=(f"the graph {part} of {count}", *sample.notes),
+    )  # fmt: skip

@@ -73,6 +73,7 @@ class GraphSpace(Space):
     )
 
     form = GraphInput
+    parted = True
     questions = (
         Question(
             "signals", "Arguments", "What its forward is called with, in this order.", "ordered",
@@ -87,6 +88,7 @@ class GraphSpace(Space):
         ),
         Question("axes", "Axes of x", "N nodes, C channels, with a batch of one where it takes one.", "choice", AXES),
         Question("most", "Nodes at most", "The largest number of nodes that it is made for.", "whole"),
+        Question("known", "Numbers below", "How many whole numbers its table has, modulo which they are.", "whole"),
         *QUESTIONS,
     )  # fmt: skip
 
@@ -106,6 +108,11 @@ class GraphSpace(Space):
 
         assert isinstance(form, GraphInput)
         return fit_graph(sample, form)
+
+    def part_of(self, sample: Sample, part: str) -> Sample | None:
+        from explorer.spaces.graph.sample import one_graph
+
+        return one_graph(sample, part)
 
     def thumbnail(self, sample: Sample, side: int) -> NDArray[np.uint8] | None:
         from explorer.spaces.graph.drawing.thumbnail import graph_thumbnail

@@ -107,7 +107,7 @@ class GridSpace(Space):
 
         alike = [s for s in samples().values() if s.domain == self.name and s.name != card.sample]
         sort = card.sample.split("-")[0]
-        return [card.sample, *[s.name for s in alike if s.name.split("-")[0] == sort][: count - 1]]
+        return [card.sample, *[s.name for s in alike if s.name.split("-")[0] == sort]][:count]
 
     def recognise(self, network: Recognised) -> Form | None:
         from explorer.spaces.grid.network.recognise import image_input

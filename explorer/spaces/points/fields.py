@@ -68,6 +68,19 @@ class Irreps(Representation):
                 at += 2 * degree + 1
         return tuple(found)
 
+    def parts(self, unit: str, channels: int) -> tuple[tuple[int, ...], ...]:
+        if unit not in ("value", "degree") or channels % self.size:
+            return ()
+        blocks = [
+            (degree, tuple(range(start + first, start + first + 2 * degree + 1)))
+            for start in range(0, channels, self.size)
+            for degree, _, first in self.slices
+        ]
+        if unit == "value":
+            return tuple(block for _, block in blocks)
+        degrees = range(max(degree for degree, _ in blocks) + 1)
+        return tuple(tuple(c for d, block in blocks if d == degree for c in block) for degree in degrees)
+
     @property
     def written(self) -> str:
         return "+".join(f"{count}x{degree}{parity}" for count, degree, parity in self.terms)

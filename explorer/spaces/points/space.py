@@ -65,6 +65,7 @@ class PointsSpace(Space):
         Question("edges", "Edges between", "Which points are joined.", "choice", EDGES),
         Question("most", "Points at most", "The largest number of points that it is made for.", "whole"),
         Question("axes", "Axes", "N points, C channels, with a batch of one where it takes one.", "choice", AXES),
+        Question("known", "Numbers below", "How many whole numbers its table has, modulo which they are.", "whole"),
         *QUESTIONS,
     )
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from explorer.declare.types.fields import Domain, FieldType, Representation, Scalar
@@ -42,6 +43,12 @@ class Coefficients(Domain):
 
     def width(self, degree: int) -> int:
         return (2 * degree + 1) ** 2 if self.wide else 2 * degree + 1
+
+    def parts(self, unit: str, places: int) -> tuple[tuple[int, ...], ...]:
+        if unit != "degree" or places != self.count:
+            return ()
+        ends = [sum(self.width(k) for k in range(degree)) for degree in range(self.degree + 2)]
+        return tuple(tuple(range(a, b)) for a, b in pairwise(ends))
 
     def blocks(self, values: Tensor) -> list[Tensor]:
         """Return the block of each degree, (..., 2 l + 1, 1 or 2 l + 1)."""

@@ -61,7 +61,7 @@ def _rotations() -> list[Matrix]:
 def _axis(rotation: Matrix) -> np.ndarray:
     """Return the axis as numbers -1, 0 and 1, the first of which that is not 0 is positive."""
     # of rotations of the cube the mean of all powers projects onto the axis
-    powers = [np.linalg.matrix_power(rotation, k) for k in range(12)]
+    powers = list(itertools.accumulate([rotation] * 11, np.matmul, initial=np.eye(3)))
     column = max((np.mean(powers, 0)).T, key=lambda v: float(np.abs(v).max()))
     axis = np.round(column / np.abs(column).max())
     if np.array_equal(rotation, np.eye(3)):

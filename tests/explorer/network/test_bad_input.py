@@ -116,7 +116,11 @@ REFUSED = {
     ),
     "itself inside": (
         "def net():\n    made = Net()\n    made.conv.inner = made\n    return made\n",
-        "contains itself, as conv.inner",
+        "contains itself, as conv.inner: a network is a tree of layers. Keep a reference to what is above a layer in a",
+    ),
+    "itself inside, from its first run on": (
+        "class net(Net):\n    def end(self, x):\n        self.conv.add_module('above', self)\n        return x\n",
+        "the network contains itself, as conv.above: a network is a tree of layers",
     ),
     "async": (
         "class net(Net):\n    def forward(self, x):\n        return self.later(x)\n"

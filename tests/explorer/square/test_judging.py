@@ -18,7 +18,7 @@ from explorer.network.input.inputs import inputs_from
 from explorer.spaces.grid.network.form import InputSpec
 from explorer.square.evaluate import refine, square
 from explorer.square.frame import Square
-from explorer.square.judging import judged
+from explorer.square.judging import HIDDEN, judged
 from explorer.square.preparing.prepare import DTYPES, prepare
 from explorer.state.state import State
 from tests.explorer.parts.networks import GlobalMean, conv
@@ -165,6 +165,7 @@ def test_a_network_of_one_precision_opens_and_is_checked(tmp_path: Path) -> None
     state = State(model=f"{tmp_path / 'net.py'}:Net", sample="digit-3")
     (report,) = audit(engine, state, "translation", "float64", None, {})
     assert report.dtype == "float32" and any("runs in float32 only" in note for note in report.warnings)
+    assert all(row.floor >= torch.finfo(torch.float32).eps for row in report.layers)  # of the precision that it ran in
     engine.close()
 
 
@@ -198,6 +199,57 @@ def test_a_fault_below_the_rounding_of_a_short_run_is_found_in_double(tilt: floa
     last = found.measures["6"]
     assert last.cumulative is not None and last.cumulative < last.tolerance  # single precision acquits the answer
     assert (found.verdict, found.guilty) == (("broken", ("2",)) if tilt else ("holds", ()))
+
+
+class Weighs(nn.Module):
+    """Weighs channels by their means, which its own code takes with a slope over the rows."""
+
+    def __init__(self, slope: float) -> None:
+        super().__init__()
+        self.down, self.up = nn.Linear(4, 3), nn.Linear(3, 4)
+        self.slope = slope
+
+    def forward(self, x: Tensor) -> Tensor:
+        rows = torch.linspace(1 - self.slope, 1 + self.slope, x.shape[-2], dtype=x.dtype)[:, None]
+        shares = torch.sigmoid(self.up(torch.tanh(self.down((x * rows).mean((-2, -1))))))
+        return x * shares[:, :, None, None]
+
+
+class Block(nn.Module):
+    """Adds what two layers make of x."""
+
+    def __init__(self, inner: nn.Module) -> None:
+        super().__init__()
+        self.conv, self.inner = conv(4, 4, padding_mode="circular"), inner
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x + torch.tanh(self.inner(self.conv(x)))
+
+
+def weighing(slope: float) -> nn.Module:
+    torch.manual_seed(4)
+    blocks = [Block(nn.Identity()), Block(Weighs(slope)), Block(nn.Identity())]
+    return nn.Sequential(conv(1, 4, padding_mode="circular"), *blocks, GlobalMean())
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize(("slope", "guilty"), [(0.0, ()), (0.05, ("2.inner",)), (0.5, ("2.inner",))])
+def test_the_code_of_a_module_that_holds_others_is_guilty(slope: float, guilty: tuple[str, ...], dtype: str) -> None:
+    """Its own layers obey their laws, and what it makes wrong may be less than the rounding of single precision."""
+    net = weighing(slope)
+    assert check_equivariance(copy.deepcopy(net), image(), "translation").guilty == guilty
+    found = complete(net, "translate:5,3", dtype)
+    assert (found.verdict, found.guilty) == ("broken" if guilty else "holds", guilty)
+    assert all(found.measures[name].verdict == "broken" for name in guilty)
+    assert (HIDDEN in found.hints) == (slope == 0.05 and dtype == "float32")
+
+
+def test_a_module_that_holds_others_is_asked_alone_where_a_fault_came_before_it() -> None:
+    report = check_equivariance(weighing(0.5), image(), "translation")
+    found = complete(weighing(0.5), "translate:5,3").measures
+    assert {n: m.verdict for n, m in found.items()} == {row.name: row.verdict for row in report.layers}
+    inherits = found["3"]
+    assert inherits.seen and inherits.verdict == "holds" and inherits.local is not None
 
 
 def test_chance_is_measured_where_sides_are_exchanged() -> None:

@@ -39,6 +39,22 @@ def test_bytes_of_what_is_held_count_once() -> None:
     assert held_bytes([torch.empty(10**9, device="meta"), None, 3, int]) == 0
 
 
+def test_a_class_says_what_it_holds_beside_arrays() -> None:
+    class Solver:
+        def __init__(self) -> None:
+            self.rows = array(1)
+
+        @property
+        def foreign_bytes(self) -> int:
+            return 5 * KILO
+
+    class Answers:  # to every name, and is not asked
+        def __getattr__(self, name: str) -> int:
+            return 10**9
+
+    assert held_bytes([Holder(Solver(), Answers())]) == 6 * KILO
+
+
 def test_the_oldest_results_make_room() -> None:
     budget = Budget(100 * KILO)
     made: list[int] = []

@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QImage, QPainter, QPen
 from PySide6.QtSvg import QSvgGenerator
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QMenu, QVBoxLayout, QWidget
 
 from tests.widgets.parts.driving.plot_mouse import PlotMouse
 from widgets.base.look import theme
@@ -84,18 +84,42 @@ def test_a_range_of_another_frame_is_shown_and_the_same_one_keeps_the_zoom(plot)
     assert plot.box.viewRange()[0] == pytest.approx([-0.5, 4.5])
 
 
-def test_the_right_button_opens_the_menu_and_it_goes_with_the_plot(plot, qtbot):
-    assert plot.box.menu is None, "eighty widgets that nobody has asked for"
+def test_the_right_button_opens_a_menu_of_the_program_s_own(plot, qtbot):
+    asked = []
+    around = QWidget()
+    QVBoxLayout(around).addWidget(plot)
+    around.addAction("What the panel offers", lambda: asked.append(True))
+    window = QWidget()
+    qtbot.addWidget(window)
+    QVBoxLayout(window).addWidget(around)
+    window.resize(600, 300)
+    with qtbot.waitExposed(window):
+        window.show()
     mouse = PlotMouse(plot)
+
+    def opened() -> QMenu:
+        mouse.move(mouse.middle(4))
+        mouse.press(mouse.middle(4), button=Qt.MouseButton.RightButton)
+        mouse.release(mouse.middle(4))
+        (menu,) = [one for one in plot.findChildren(QMenu) if one.isVisible()]
+        return menu
+
+    menu = opened()
+    assert [one.text() for one in menu.actions() if one.text()] == ["Show the whole range", "What the panel offers"]
+    assert not menu.actions()[0].isEnabled(), "the whole is shown"
+    gone = []
+    menu.destroyed.connect(lambda *_: gone.append(True))
+    menu.actions()[-1].trigger()
+    menu.close()
+    qtbot.waitUntil(lambda: bool(gone))
+    assert asked == [True]
     mouse.wheel(mouse.middle(4), 2)
-    mouse.move(mouse.middle(4))
-    mouse.press(mouse.middle(4), button=Qt.MouseButton.RightButton)
-    mouse.release(mouse.middle(4))
-    menu = plot.box.menu
-    assert menu.isVisible() and menu.actions()[0].text() == "View All"
+    assert plot.box.zoomed
+    menu = opened()
     menu.actions()[0].trigger()
     menu.close()
     assert not plot.box.zoomed
+    plot.setParent(None)  # the fixture's, not this window's
 
 
 def test_the_read_out_is_that_of_the_plot_or_the_whole_name_of_a_layer(plot):

@@ -375,3 +375,16 @@ def test_lines_of_a_picture_for_a_paper_are_as_wide_as_those_of_the_drawing(qtbo
 )
 def test_the_name_of_a_model_is_part_of_the_name_of_a_file(model: str, named: str) -> None:
     assert name_in_file(model) == named
+
+
+@pytest.mark.parametrize("name", ["light", "dark"])
+def test_the_caption_stands_on_the_ground_of_the_view(qtbot, tmp_path, in_light, name):
+    theme.use("dark")
+    view = filled(opened(qtbot, ErrorsView(), 640, 200))
+    assert view.caption()
+    export_view(view, tmp_path / "figure.png", theme=name)
+    with Image.open(tmp_path / "figure.png") as picture:
+        pixels = np.asarray(picture.convert("RGB"))
+    ground = {"light": theme.PAPER, "dark": theme.DARK_PAPER}[name].panel
+    for row in (1, -2):  # above the charts, and below the caption
+        assert "#{:02x}{:02x}{:02x}".format(*pixels[row, 1]) == ground

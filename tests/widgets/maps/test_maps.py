@@ -132,6 +132,12 @@ def test_the_pixel_on_the_screen_has_the_colour_of_its_value(
 ) -> None:
     values = maps(channels, h, w)
     grid = grid_of(qtbot, values, (1100, 1080), order=order)
+    assert_colours(grid, values)
+
+
+def assert_colours(grid: MapGrid, values: np.ndarray) -> None:
+    """Assert that the first, the last and a middle value have their colours on the screen."""
+    channels, h, w = values.shape
     picture = grid.viewport().grab().toImage()
     table = colour_table("signed")
     for place in ((0, 0, 0), (channels - 1, h - 1, w - 1), (channels // 2, h // 2, w // 3)):
@@ -139,6 +145,13 @@ def test_the_pixel_on_the_screen_has_the_colour_of_its_value(
         seen = picture.pixelColor(round(centre.x() - 0.5), round(centre.y() - 0.5))
         level = int(np.clip(values[place] * STEPS / 6 + STEPS / 2 + 0.5, 0, STEPS))
         assert seen == QColor(table[level]), place
+
+
+def test_a_larger_picture_after_a_smaller_one_is_drawn_whole(qtbot: QtBot) -> None:
+    grid = grid_of(qtbot, maps(1, 12, 12), (500, 460))
+    for values in (maps(1, 12, 12), maps(1, 29, 29), maps(4, 6, 9), maps(1, 30, 40), maps(1, 12, 12)):
+        grid.set_values(values, -3.0, 3.0)
+        assert_colours(grid, values)
 
 
 def test_hovering_tells_the_place_and_the_value_is_the_arrays(qtbot: QtBot) -> None:

@@ -12,7 +12,8 @@ from tests.widgets.parts.frames.sample_catalogue import EQUATION, SOURCE, make_c
 from tests.widgets.parts.frames.sample_frames import make_frame
 from widgets.base.look import theme
 from widgets.base.text.highlight import python_as_html
-from widgets.views.equation import EquationView, with_indices
+from widgets.base.text.indices import with_indices
+from widgets.views.equation import EquationView
 
 ODD = odd_frames()
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
+
 from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QRectF, Qt, QTimer, Slot
-from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QRegion, QResizeEvent
 from PySide6.QtWidgets import QApplication, QWidget
 from shiboken6 import isValid
 
@@ -29,8 +31,13 @@ class FocusRing(QObject):
             _application().focusChanged.connect(self._moved)
 
     def by_keys(self) -> None:
-        """Show the ring: Tab has been pressed."""
-        self._keys = True
+        """Show the ring: Tab has been pressed.
+
+        Qt moves the focus on by the same way where what has it is hidden or disabled; no key was pressed then.
+        """
+        had = QApplication.focusWidget()
+        if had is None or (had.isVisible() and had.isEnabled()):
+            self._keys = True
 
     def around(self) -> QWidget | None:
         """Return what the ring is round, None while there is none."""
@@ -71,6 +78,9 @@ class FocusRing(QObject):
 class _Frame(QWidget):
     """Lies over the whole window, so that no panel hides it or has it in its pictures, and lets the mouse through.
 
+    Its mask is the line alone: Qt would paint a list anew on every notch of the wheel, whole, where anything lies over
+    it, and what lies below would be painted with all of it.
+
     Qt's QFocusFrame is a child of what surrounds a widget: cut off where the widget fills that, as a chart does.
     """
 
@@ -104,10 +114,15 @@ class _Frame(QWidget):
         seen = self._window.rect()
         for around in self._round:  # what is scrolled out of sight is cut off
             seen &= QRect(around.mapTo(self._window, QPoint(0, 0)), around.size())
-        out = round(WIDE)
+        out = math.ceil(WIDE)
         self.setGeometry(seen.adjusted(-out, -out, out, out) & self._window.rect())
         self.setVisible(not seen.isEmpty())
         self.raise_()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        line = math.ceil(WIDE)
+        self.setMask(QRegion(self.rect()) - QRegion(self.rect().adjusted(line, line, -line, -line)))
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() in self._MOVES:

@@ -52,7 +52,8 @@ DARK = Theme(
 )  # fmt: skip
 
 
-PAPER = replace(LIGHT, window="#ffffff")  # of figures that are printed
+# of figures: the caption, the view and what lies between its parts have one ground
+PAPER, DARK_PAPER = replace(LIGHT, window=LIGHT.panel), replace(DARK, window=DARK.panel)
 
 
 class _Changes(QObject):
@@ -129,6 +130,7 @@ def style_sheet(t: Theme) -> str:
     QTabBar::tab:selected {{ color: {t.text}; border-bottom: 2px solid {t.accent}; }}
     QTabWidget::pane {{ border: none; }}
     QListView, QTextBrowser, QPlainTextEdit, QScrollArea {{ background: {t.panel}; border: none; }}
+    QComboBox QAbstractItemView {{ border: 1px solid {t.edge}; }}
     QToolTip {{ background: {t.panel}; color: {t.text}; border: 1px solid {t.line}; padding: 4px; }}
     QStatusBar {{ color: {t.muted}; }}
     QHeaderView::section {{ background: {t.panel}; color: {t.muted}; border: none;
@@ -146,7 +148,7 @@ def _ramp(stops: list[tuple[float, str]], n: int = 512) -> NDArray[np.uint8]:
 
 def signed_map() -> NDArray[np.uint8]:
     """Return the diverging table (512, 4): blue below zero, red above, the ground colour at zero."""
-    if current() is DARK:
+    if current().name == DARK.name:
         return _ramp([(0, "#7fd0ff"), (0.25, "#2f7fc4"), (0.5, "#16181c"), (0.75, "#c4512f"), (1, "#ffc27f")])
     return _ramp([(0, "#0b3c6f"), (0.25, "#5fa2d0"), (0.5, "#f8f8f8"), (0.75, "#e08a62"), (1, "#7f1d10")])
 
@@ -158,13 +160,13 @@ def grey_map() -> NDArray[np.uint8]:
 
 def gate_map() -> NDArray[np.uint8]:
     """Return the table (512, 4) for what lies between 0 and a limit, as gates do: ground colour at zero."""
-    if current() is DARK:
+    if current().name == DARK.name:
         return _ramp([(0, "#16191d"), (0.35, "#155a4c"), (0.7, "#2cb58b"), (1, "#d6fff0")])
     return _ramp([(0, "#f7f8f8"), (0.35, "#a5d5c4"), (0.7, "#2f8f76"), (1, "#06382d")])
 
 
 def error_map() -> NDArray[np.uint8]:
     """Return the table (512, 4) for magnitudes of error: perceptually even, ground colour at zero."""
-    if current() is DARK:
+    if current().name == DARK.name:
         return _ramp([(0, "#16181c"), (0.35, "#5b2a6e"), (0.7, "#d8576b"), (1, "#fcd225")])
     return _ramp([(0, "#f8f8f8"), (0.35, "#fbb07a"), (0.7, "#c43c6e"), (1, "#3b0f5c")])

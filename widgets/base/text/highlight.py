@@ -22,7 +22,7 @@ _TOKEN = re.compile(
 
 def colours() -> dict[str, str]:
     """Return the colour of each kind of token on the panel's ground."""
-    if theme.current() is DARK:
+    if theme.current().name == DARK.name:
         return {"text": "#9ccf8f", "comment": "#8b95a3", "decorator": "#d7ba7d", "number": "#d19a66",
                 "keyword": "#7fb8f0", "name": "#e6c07b"}  # fmt: skip
     return {"text": "#1d6b3a", "comment": "#66707c", "decorator": "#8a5a00", "number": "#9a4a00",

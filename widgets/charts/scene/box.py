@@ -1,4 +1,4 @@
-"""View boxes: pyqtgraph's, with a whole range of our own, a menu made when asked for, drags of marks, a camera."""
+"""View boxes: pyqtgraph's, with a whole range and a menu of our own, drags of marks, a camera."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 from PySide6.QtCore import QPoint, QPointF, Qt
 
 from widgets.base.camera import Camera
+from widgets.base.controls.panel_menu import panel_menu
 from widgets.charts.library import pg
 
 CLOSEST = 500  # the whole range is at most this often as wide as what can be zoomed to
@@ -80,7 +81,7 @@ class Box(pg.ViewBox):
                    for a, b in zip(v, w))  # fmt: skip
 
     def autoRange(self, *rest: Any, **more: Any) -> None:
-        """Show the whole range ("View All")."""
+        """Show the whole range."""
         self.setRange(xRange=self._whole[0], yRange=self._whole[1], padding=0)
 
     def enableAutoRange(self, axis: Any = None, enable: Any = True, x: Any = None, y: Any = None) -> None:
@@ -114,14 +115,13 @@ class Box(pg.ViewBox):
         super().wheelEvent(event, axis)
 
     def mouseClickEvent(self, event: Any) -> None:
-        if event.button() == Qt.MouseButton.RightButton and self.asked(event.screenPos().toPoint()):
-            event.accept()
+        if event.button() != Qt.MouseButton.RightButton:
+            super().mouseClickEvent(event)
             return
-        if event.button() == Qt.MouseButton.RightButton and self.menu is None:
-            self.setMenuEnabled(True)  # made now: eighty widgets a chart are not made for nobody
-            menu: Any = self.menu
-            menu.setParent(self.getViewWidget(), Qt.WindowType.Popup)  # else it outlives the plot
-        super().mouseClickEvent(event)
+        event.accept()
+        at = event.screenPos().toPoint()
+        if not self.asked(at):
+            panel_menu(self.getViewWidget(), at, self.autoRange if self.zoomed else None)
 
 
 class CameraBox(Box):

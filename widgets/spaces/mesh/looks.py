@@ -233,7 +233,7 @@ def _panel(
     scalars, levels, table, bar, note = found.size, None, None, found.name, _note(part, side)
     singular: tuple[tuple[int, float], ...] = ()
     if side == "difference":
-        scalars, table, bar = np.sqrt((values**2).sum(1)), theme.error_map(), "all channels"
+        scalars, table, bar = np.sqrt((values**2).sum(1)), theme.error_map(), "norm"  # over all channels
         most = float(np.nanmax(scalars, initial=0.0))
         if most < EMPTY * scale.norm:  # rounding is not to look like an error
             levels, note = (0.0, EMPTY * scale.norm), f"at most {figure(most)}" if most else "none"

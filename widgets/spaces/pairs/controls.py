@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QGridLayout, QHBoxLayout, QL
 from explorer.spaces.graph.drawing.pairs.orders import ORDERS, possible
 from explorer.spaces.graph.drawing.values import Structure
 from widgets.base.look.theme import current
+from widgets.base.text.glossary import say
 
 STEPS = 1000  # of the threshold's slider
 WIDE = 284  # pixels of one choice
@@ -102,11 +103,12 @@ class PairControls(QWidget):
 
     def fill(self, combo: QComboBox, choices: Sequence[tuple[str, Any]], chosen: Any) -> None:
         """Offer (title, data), the chosen data current, without a signal; nothing is done when they are there."""
-        same = [(combo.itemText(k), combo.itemData(k)) for k in range(combo.count())] == list(choices)
+        told = [(say(title), data) for title, data in choices]
+        same = [(combo.itemText(k), combo.itemData(k)) for k in range(combo.count())] == told
         combo.blockSignals(True)
         if not same:
             combo.clear()
-            for title, data in choices:
+            for title, data in told:
                 combo.addItem(title, data)
         combo.setCurrentIndex(max(0, combo.findData(chosen)))
         combo.blockSignals(False)

@@ -95,6 +95,7 @@ def properties_table(
     shown = QFontMetricsF(QFont()).elidedText(title, Qt.TextElideMode.ElideMiddle, room) if room else title
     name = f"<span style='{muted}'>{escape(shown)}</span>"
     if form == "lines":
+        lines[2] = "zero", lines[2][1]  # the share alone is of those, be it dense or sparse
         rows = [f"<tr><td style='{kept}'><b>{a}</b>&nbsp;&nbsp;</td><td style='{muted}; {kept}'>{_short(b)}</td></tr>"
                 for a, b in (lines if moved is not None else lines[1:])]  # fmt: skip
         return f"{name}<table cellspacing='0'>{''.join(rows)}</table>"
@@ -107,7 +108,7 @@ def properties_table(
 
 
 def _short(text: str) -> str:
-    """Return the figure of "formula = figure"; "" of a sentence that explains why there is none."""
+    """Return the figure of "formula = figure" or "25 % of |a| ≤ figure"; "" of a sentence that explains its absence."""
     text = text.rpartition(" = ")[2].partition(" of |a|")[0]
     return text if any(c.isdigit() for c in text) else ""
 

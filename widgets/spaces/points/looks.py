@@ -266,7 +266,8 @@ class _Maker:
     def _vectors(self, places: Array, found: Value, title: str) -> Panel:
         body = self._solids(places)
         arrows = self._arrows(places, found.numbers, self.limit)
-        note = f"{found.name}, at most {figure(self.limit)}"
+        longest = np.linalg.norm(found.numbers, axis=1).max(initial=0.0)
+        note = f"{found.name}, at most {figure(self.limit)}" if longest else f"{found.name}: all are zero"
         return self._drawn(places, title, body, colours=self._elements(), glyphs=(arrows,), note=note)
 
     def _bodies(self, places: Array, found: Value, title: str) -> Panel:

@@ -11,6 +11,7 @@ from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QGraphicsLineItem, QGraphicsRectItem
 
 from widgets.base.look import theme
+from widgets.base.text.glossary import say
 from widgets.charts.inks import faded
 from widgets.charts.items.marks import Columns, ink
 from widgets.charts.library import pg
@@ -186,7 +187,7 @@ class EquationItem(pg.ItemGroup):
         metrics, heavy = self.canvas.font_of("small")[1], self.canvas.font_of("bold")[1]
         room, known = heavy.horizontalAdvance(result) + 6, metrics.horizontalAdvance(words)
         own = place_name(place, self.canvas.names) if side == "before" else ""
-        name = (SIDES[side] + "  " if len(cell.lines) > 1 else "") + own
+        name = (say(SIDES[side]) + "  " if len(cell.lines) > 1 else "") + own
         label = metrics.horizontalAdvance(name) + 8
         if known + room + label > rect.width():
             label = 0.0

@@ -38,6 +38,7 @@ class Cards(QListWidget):
     chosen = Signal(str)
     compared = Signal(str)
     starred = Signal(str)
+    left = Signal()  # by the mouse
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -134,6 +135,7 @@ class Cards(QListWidget):
     def leaveEvent(self, event: Any) -> None:
         super().leaveEvent(event)
         self.viewport().update()
+        self.left.emit()
 
 
 class ThumbnailDelegate(QStyledItemDelegate):

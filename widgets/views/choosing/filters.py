@@ -12,11 +12,11 @@ from explorer.declare.states.model_name import code_of
 from widgets.base.controls.flow import Flow
 from widgets.base.look import theme
 from widgets.base.settings import open_settings, texts
+from widgets.base.text.groups import written
 from widgets.base.text.kinds_of_data import place_of, title_of
 
 FAVOURITES = "favourite_models"
 FAULT = "fault-"  # how names of cards with a planted fault begin
-SHORT = {"translation": "Z²", "permutation": "Sₙ"}
 HOW = {  # to come by what there is none of at first
     "favourites": "No favourites yet. The star at the right of a model, seen under the mouse, makes it one; so does"
     " its menu.",
@@ -100,9 +100,9 @@ class Filters(QWidget):
     def show_models(self, models: Sequence[ModelInfo]) -> None:
         """Offer what these models have; what was chosen stays where it is still there."""
         kinds = sorted({m.domain for m in models}, key=place_of)
-        groups = sorted({g for m in models for g in m.groups})
+        groups = sorted({g for m in models for g in m.groups}, key=lambda name: written(name).casefold())
         self._fill(self.kind, "Any data", [(k, title_of(k)) for k in kinds])
-        self._fill(self.group, "Any group", [(g, SHORT.get(g, g)) for g in groups])
+        self._fill(self.group, "Any group", [(g, written(g)) for g in groups])
 
     def _fill(self, box: QComboBox, every: str, items: Sequence[tuple[str, str]]) -> None:
         chosen = box.currentData()

@@ -29,6 +29,7 @@ from explorer.declare.space import kinds
 from explorer.state.catalogue import Catalogue, SampleInfo
 from widgets.base.frame_view import StateView
 from widgets.base.look import theme
+from widgets.base.text.groups import written
 from widgets.base.text.kinds_of_data import FAMILIES, place_of, title_of
 from widgets.base.view import ViewSpec, Wish
 from widgets.views.choosing.cards import (
@@ -114,6 +115,7 @@ class GalleryView(StateView):
         self.data.chosen.connect(lambda name: self.wished.emit(Wish(changes={"sample": name})))
         for cards in (self.models, self.data):
             cards.itemEntered.connect(lambda item: self.hovered.emit(_sentence(item.data(INFO))))
+            cards.left.connect(lambda: self.hovered.emit(""))
         self._search()
         self.apply_theme()
 
@@ -152,7 +154,9 @@ class GalleryView(StateView):
     def _add(self, cards: Cards, info: ModelInfo | SampleInfo) -> QListWidgetItem:
         item = QListWidgetItem(info.title, cards)
         item.setData(INFO, info)
-        item.setToolTip(f"<b>{_escaped(info.title)}</b><br>{_escaped(_sentence(info))}")
+        rows = [f"{row}: {FAMILIES[row]}" for row in getattr(info, "rows", ()) if row in FAMILIES]
+        told = "<br>".join(map(_escaped, [_sentence(info), *rows]))
+        item.setToolTip(f"<b>{_escaped(info.title)}</b><br>{told}")
         item.setData(Qt.ItemDataRole.AccessibleTextRole, info.title)
         return item
 
@@ -326,6 +330,7 @@ def _searchable(info: ModelInfo | SampleInfo) -> str:
             *info.rows,
             *(FAMILIES.get(row, "") for row in info.rows),
             *info.groups,
+            *map(written, info.groups),
             info.reference,
             "trained" if info.trained else "",
         ]
@@ -335,7 +340,7 @@ def _searchable(info: ModelInfo | SampleInfo) -> str:
 def _sentence(info: ModelInfo | SampleInfo | None) -> str:
     if info is None:
         return ""
-    claimed = f" Claims {', '.join(info.groups)}." if isinstance(info, ModelInfo) and info.groups else ""
+    claimed = f" Claims {', '.join(map(written, info.groups))}." if isinstance(info, ModelInfo) and info.groups else ""
     return re.sub(r"[`*]", "", f"{info.summary or info.name}{claimed}")
 
 

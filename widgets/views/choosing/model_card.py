@@ -12,10 +12,11 @@ from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 from explorer.declare.card import ModelInfo
 from widgets.base.look import theme
 from widgets.base.look.alignment import LEFT
+from widgets.base.text.groups import written
 from widgets.base.text.kinds_of_data import title_of
 from widgets.charts.inks import faded, mixed
 from widgets.views.choosing.cards import INFO, Cards, paint_heading
-from widgets.views.choosing.filters import SHORT, Favourites
+from widgets.views.choosing.filters import Favourites
 from widgets.views.choosing.pictures import SIZE, thumbnail
 
 MARGIN = 8
@@ -127,7 +128,7 @@ class CardDelegate(QStyledItemDelegate):
         p.setFont(small)
         x = box.left()
         words = [(row, t.muted, False) for row in info.rows]
-        words += [(SHORT.get(group, group), t.accent, True) for group in info.groups]
+        words += [(written(group), t.accent, True) for group in info.groups]
         words += [("trained", t.good, False)] if info.trained else []
         for text, colour, pill in words:
             width = metrics.horizontalAdvance(text) + (10 if pill else 0)

@@ -176,7 +176,10 @@ class StatusBar(QStatusBar):
     def show_busy(self, busy: Busy) -> None:
         for widget in (self.doing, self.bar, self.cancel):
             widget.setVisible(bool(busy.text))
-        self.doing.setText(busy.text)
+        if busy.text != self.doing.text():
+            self.doing.setText(busy.text)
+            if (row := self.layout()) is not None:
+                row.activate()  # at once: a busy window may paint the text in the room of the one before
         if busy.fraction is None:
             self.bar.setRange(0, 0 if busy.text else 1)  # runs to and fro, but not while it is hidden
         else:

@@ -18,7 +18,7 @@ def fill_by_domain(menu: QMenu, choices: Choices, models: Sequence[ModelInfo], c
         inner = menu.addMenu(title_of(domain)) if len(domains) > 1 else menu
         for title, some in families([m for m in models if m.domain == domain]):
             part = Choices(inner.addMenu(title.replace("&", "&&")) if title else inner, choices.group)
-            part.fill([(m.name, _text(m)) for m in some], chosen, clear=False)
+            part.fill([(m.name, _text(m, title)) for m in some], chosen, clear=False)
 
 
 def by_row(info: ModelInfo) -> tuple[str, int, str]:
@@ -28,6 +28,8 @@ def by_row(info: ModelInfo) -> tuple[str, int, str]:
     return (row.rstrip("0123456789"), int(digits or 0), info.title)
 
 
-def _text(info: ModelInfo) -> str:
-    rows = f"  ({', '.join(info.rows)})" if info.rows else ""
+def _text(info: ModelInfo, heading: str) -> str:
+    """Return the title of a model with the rows it stands for, but the one that the menu is called by."""
+    others = [row for row in info.rows if row != heading.partition(" ")[0]]
+    rows = f"  ({', '.join(others)})" if others else ""
     return f"{info.title}{rows}".replace("&", "&&")

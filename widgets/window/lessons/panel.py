@@ -23,6 +23,7 @@ from explorer.state.lessons.tasks import around
 from explorer.state.lessons.walk import Walk
 from explorer.state.session import Session
 from widgets.base.look import theme
+from widgets.base.text.indices import with_indices
 from widgets.base.text.markdown import rich
 from widgets.window.lessons.card import StepCard, wrapped
 
@@ -115,7 +116,7 @@ class LessonPanel(QDockWidget):
             label.setText(rich(text))
             label.setVisible(bool(text))
         # line by line, not as a code block, whose lines do not wrap and would ask for a wider panel
-        lines = html.escape(session.equation).replace("  ", "&nbsp;&nbsp;").replace("\n", "<br>")
+        lines = "<br>".join(with_indices(html.escape(line)) for line in session.equation.split("\n"))
         self.equation.setText(f"<span style='font-family:monospace'>{lines}</span>")
         self.equation.setVisible(bool(session.equation))
         while self.cards:

@@ -15,6 +15,7 @@ from explorer.app.thread.failures import failure_of
 from explorer.data.finding import base_of, split_part
 from explorer.data.formats.foreign_formats import refuse_other
 from explorer.declare.space import kinds, space_of_kind
+from explorer.declare.states.model_name import named_as_shown
 from explorer.declare.telling.choices import split_asked
 from explorer.square.frame import Frame
 from explorer.work.files.places import at_home, whole
@@ -23,6 +24,7 @@ from widgets.window.opening.import_page import ImportPage
 from widgets.window.room.shell import Shell
 
 KEPT = "imports"  # the setting
+UNKNOWN = "…"
 MOST_KEPT = 200  # folders and endings
 
 
@@ -35,6 +37,7 @@ class Imports(QObject):
         self.page: ImportPage | None = None
         shell.data_line.asked.connect(self.change)
         shell.controller.frame_ready.connect(self.tell)
+        shell.controller.catalogue_ready.connect(self._told_anew)
 
     # opening ----------------------------------------------------------------------------------------------
     def open(self, path: str) -> None:
@@ -96,6 +99,7 @@ class Imports(QObject):
         state = replace(self._controller.state, sample=text)
         catalogue = self._controller.catalogue
         known = {m.name: m.title for m in catalogue.models} if catalogue is not None else {}
+        known.setdefault(state.model, named_as_shown(state.model))
         models = [name for name in models_for(text, state.model, catalogue) if name in known]
 
         def work(engine: Any) -> Any:
@@ -149,10 +153,16 @@ class Imports(QObject):
             base = next((s.name for s in samples if s.title == frame.sample_title), base)
         file = base not in known and at_home(base).is_file()
         own = () if asked or file else known.get(base, ())
-        notes = () if own is None else tuple(n for n in frame.sample_notes if n not in own)
+        # until the samples are illustrated it is not known what they say of themselves
+        unclear = own is None and bool(frame.sample_notes)
+        notes = (UNKNOWN,) if unclear else tuple(n for n in frame.sample_notes if n not in (own or ()))
         form = space_of_kind(kind).form if kind in kinds() else None
-        others = file or (form is not None and form.fitted_as and bool(notes))
+        others = file or (form is not None and form.fitted_as and bool(notes) and not unclear)
         self._shell.data_line.show_notes(frame.sample_title or base, notes, others)
+
+    def _told_anew(self, _: object) -> None:
+        if self._controller.frame is not None:
+            self.tell(self._controller.frame)
 
 
 def _place(path: str) -> str:

@@ -13,7 +13,14 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QMenu
 
 from explorer.app.thread.failures import sentence
-from explorer.declare.states.model_name import PYTHON, code_of, named_as_shown, split_call, split_name
+from explorer.declare.states.model_name import (
+    PYTHON,
+    code_of,
+    named_as_shown,
+    split_call,
+    split_name,
+    with_whole_paths,
+)
 from explorer.network.opening.files.contents import Contents
 from explorer.network.opening.files.edits import Edit, edits
 from explorer.network.opening.files.trust import remember, remembered
@@ -278,6 +285,7 @@ class Models(QObject):
         return texts(self._shell.settings, "recent_models")
 
     def keep(self, name: str) -> None:
+        name = with_whole_paths(name)
         names = [name, *(n for n in self.recent() if n != name)][:MOST_RECENT]
         self._shell.settings.setValue("recent_models", names)
 

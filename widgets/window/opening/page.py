@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
     QComboBox,
     QFrame,
     QHBoxLayout,
+    QHeaderView,
     QLabel,
     QLineEdit,
     QListWidget,
@@ -46,6 +47,7 @@ MEANS = {
     "weights": "These are numbers. They are read into a network without executing anything.",
     "inspect": "It can be looked at here. It is not opened as a network, and nothing of it is executed.",
 }
+REFUSED = "It would run commands as soon as it is opened. It is refused, and nothing of it is executed."
 CARD = "CARD"
 WHOLE = "whole"  # of what the weights of a folder are put into: its own network
 
@@ -128,8 +130,11 @@ class ModelPage(Dialog):
             tree.addTopLevelItem(QTreeWidgetItem(["No tensors can be seen without executing it."]))
         fixed = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
         tree.setFont(fixed)
-        tree.setColumnWidth(0, 320)
-        tree.setColumnWidth(1, 190)
+        head = tree.header()
+        head.setStretchLastSection(False)
+        head.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)  # names are long, shapes and types are not
+        tree.setColumnWidth(1, 150)
+        tree.setColumnWidth(2, 72)
         return tree if not self.found.listing else self._with_listing(tree)
 
     def _with_listing(self, tree: QTreeWidget) -> QWidget:
@@ -184,6 +189,7 @@ class ModelPage(Dialog):
                 self.target.addItem("the network of this folder", WHOLE)
             for name, title in targets:
                 self.target.addItem(title, name)
+            self.target.currentIndexChanged.connect(self._typed)
             column.addWidget(self.target)
             column.addWidget(self.partly)
         for unused in (self.callables, self.arguments, self.follow, self.target, self.partly):
@@ -242,7 +248,7 @@ class ModelPage(Dialog):
         self.cancel.clicked.connect(self.reject)
         self.go = QPushButton()
         self.go.clicked.connect(self._go)
-        self.input = QPushButton("Say what it takes…")
+        self.input = QPushButton()
         self.input.setToolTip("Run this code, then say what kind of input the network is called with, and try it")
         self.input.setAutoDefault(False)
         self.input.setVisible(self._python)
@@ -292,6 +298,7 @@ class ModelPage(Dialog):
         """Offer what can be done with this file, and make the careful answer the one that Return gives."""
         if self._python:
             self.go.setText("Open" if self._trusted else "Run this code")
+            self.input.setText("Say what it takes…" if self._trusted else "Run it, then say what it takes…")
             entry = self._entry()
             lacks = entry is not None and not entry.usable and not self.arguments.text().strip()
             self.go.setEnabled(bool(self.chosen) and not self.found.error and not lacks)
@@ -299,7 +306,7 @@ class ModelPage(Dialog):
         elif self._whole and self._code:
             self.go.setText("Open" if self._trusted else "Run what is in it")
         elif self.found.tier == "weights":
-            self.go.setText("Load weights")
+            self.go.setText("Open" if self.target.currentData() == WHOLE else "Load weights")
         else:
             self.go.hide()
             self.cancel.setText("Close")
@@ -369,7 +376,9 @@ class ModelPage(Dialog):
         """Return what it may do and what it says, for the side of the page."""
         t, found = theme.current(), self.found
         means = MEANS[found.tier]
-        if self._code and self._trusted:
+        if found.attacks:
+            means = REFUSED
+        elif self._code and self._trusted:
             means = "You have trusted exactly this content before."
         ink = t.bad if self._code and not self._trusted else t.text
         parts = [f"<b style='color:{ink}'>What it may do</b><p style='margin:4px 0'>{html.escape(means)}</p>"]

@@ -240,6 +240,7 @@ class Docks(QObject):
             if tabs.contextMenuPolicy() != Qt.ContextMenuPolicy.CustomContextMenu:
                 tabs.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
                 tabs.customContextMenuRequested.connect(self._tab_menu)
+                tabs.tabBarClicked.connect(self._tab_clicked)
                 tabs.setDrawBase(False)
                 tabs.setExpanding(False)
                 tabs.setElideMode(Qt.TextElideMode.ElideNone)  # rather scrolled than cut to a letter
@@ -249,12 +250,22 @@ class Docks(QObject):
         """Return the bars of tabs between panels; some of them are spare, without any tab."""
         return self._window.findChildren(QTabBar, options=Qt.FindChildOption.FindDirectChildrenOnly)
 
+    def _of_tab(self, tabs: QTabBar, index: int) -> QDockWidget | None:
+        title = tabs.tabText(index)
+        return next((d for d in (*self.docks.values(), *self._guests) if d.windowTitle() == title), None)
+
+    def _tab_clicked(self, index: int) -> None:
+        """Give the focus to the panel that was chosen: keys, F1 and the export mean what the person looks at."""
+        tabs = self.sender()
+        assert isinstance(tabs, QTabBar)
+        dock = self._of_tab(tabs, index)
+        if dock is not None and isinstance(place := dock.widget(), _Place):
+            QTimer.singleShot(0, place, place.focus)  # Qt brings it to the front only now
+
     def _tab_menu(self, at: QPoint) -> None:
         tabs = self.sender()
         assert isinstance(tabs, QTabBar)
-        title = tabs.tabText(tabs.tabAt(at))
-        every = (*self.docks.values(), *self._guests)
-        dock = next((d for d in every if d.windowTitle() == title), None)
+        dock = self._of_tab(tabs, tabs.tabAt(at))
         if dock is None:
             return
         menu = QMenu(self._window)
@@ -279,7 +290,12 @@ class _Place(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.addWidget(seat)
+        self._seat = seat
         self._least = QSize(CONTROLS, SMALLEST.height()) if seat.spec.area == "right" else SMALLEST
+
+    def focus(self) -> None:
+        """Give the focus to the view, or to its seat, which hands it on."""
+        (self._seat.view or self._seat).setFocus(Qt.FocusReason.MouseFocusReason)
 
     def minimumSizeHint(self) -> QSize:
         """The same whatever the view shows: a longer number must not push the stage aside in a drag."""

@@ -58,6 +58,8 @@ class Seat(QWidget):
         self.view = view
         self._column.addWidget(view)
         view.show()
+        if self.hasFocus():
+            view.setFocus()
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

@@ -214,6 +214,8 @@ class Shell(QMainWindow):
         if frame.state.epoch != self._seen:
             self._seen = frame.state.epoch
             self.infobar.read_again()
+        if frame.state.epoch == self._session[0]:
+            self._session = None, ""  # it can be shown: what fails later is no fault of the session
         if first and (front := self.panes.front()) is not None:
             front.setFocus()  # Space, F and the arrows are for the picture, not for the first field that takes text
         if frame.stale is None:  # else the sentence about the file stays until it runs again
@@ -303,7 +305,9 @@ class Shell(QMainWindow):
         self.stack.setCurrentWidget(self.panes)
         self.panes.open()
         self._said_of = self._epochs()
-        if failure.where != "orbit" and failure.state.epoch == self._session[0]:
+        frame, epoch = self.controller.frame, failure.state.epoch
+        shown = frame is not None and frame.state.epoch == epoch  # then it is not the session that is at fault
+        if failure.where != "orbit" and epoch == self._session[0] and not shown:
             failure = replace(failure, where=self._session[1])  # it names a model, say, that there is not
         self.infobar.show_failure(failure)
 

@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, Signal
 from explorer.app.training.channel import told
 from explorer.declare.card import ModelInfo
 from explorer.declare.elements import chain_text
-from explorer.declare.states.model_name import WEIGHTS_MARK, in_training, named_as_shown, split_name
+from explorer.declare.states.model_name import WEIGHTS_MARK, code_of, in_training, named_as_shown, split_name
 from explorer.square.frame import Frame
 from explorer.work.files.places import whole
 from widgets.window.opening.trouble import Trouble, caught
@@ -81,7 +81,9 @@ class Trainer(QObject):
 
         if self.page is None:
             folder = str(self._shell.settings.value("folder", ""))
-            if folder and whole(folder) == whole(info.name):  # a network that is a folder is not written into
+            if (code := code_of(info.name)) is not None:
+                folder = str(whole(code).parent)
+            elif folder and whole(folder) == whole(info.name):  # a network that is a folder is not written into
                 folder = str(whole(folder).parent)
             self.page = TrainPage(self._shell, beside, info.name, folder)
             self.page.launch = self._launch

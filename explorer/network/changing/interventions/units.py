@@ -36,6 +36,10 @@ def unit_of(one: Intervention, model: nn.Module, layer: Layer, shape: tuple[int,
             raise ValueError(f"{layer.name} has {channels} channels, which make no {count} heads")
         width = channels // count
         chosen = table[head * width : (head + 1) * width]
+    elif of_values := layer.field.rep.parts(one.unit, channels):
+        chosen = table[list(of_values[_inside(one, one.index[0], len(of_values), one.unit)])]
+    elif of_places := layer.field.domain.parts(one.unit, places):
+        chosen = table[:, list(of_places[_inside(one, one.index[0], len(of_places), one.unit)])]
     else:
         chosen = table[:, _place(one, layer.field, shape, places)]
     found = torch.zeros(entries.numel(), dtype=torch.bool, device="cpu")

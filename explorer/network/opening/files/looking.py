@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -226,8 +227,26 @@ def _archive(path: Path) -> Contents:
             else:
                 found = _checked(path, "checkpoint", readings, loads=True, facts=tuple(facts))
             return replace(found, listing=listed(readings, members))
-    except (zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError, RuntimeError) as error:
-        raise Damaged(f"its archive is damaged or cut off ({str(error)[:80]})") from None
+    except (zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError, RuntimeError, ValueError, OSError) as error:
+        if isinstance(error, OSError) and error.errno != errno.EINVAL:  # of a place before the beginning
+            raise
+        raise Damaged(f"its archive is damaged or cut off ({_fault(error)})") from None
+
+
+def _fault(error: Exception) -> str:
+    """Say in our words where an archive is at fault; those of libraries hold its bytes."""
+    text = str(error)
+    found = (
+        ("not a zip file", "it has no directory at its end"), ("central directory", "its directory is cut off"),
+        ("file header", "its directory points at what is no member"), ("in directory", "a member has two names"),
+        ("extra field", "an entry of its directory is damaged"), ("multiple disks", "parts of it are elsewhere"),
+        ("CRC", "a member is not what was packed"), ("compression", "a member is packed in a way that is not read"),
+        ("password", "a member is encrypted"), ("decompressing", "a member cannot be unpacked"),
+        ("version", "a member asks for a later kind of zip"),
+    )  # fmt: skip
+    if isinstance(error, UnicodeError):
+        return "a name in its directory is no text"
+    return next((said for word, said in found if word in text), "its directory does not fit its members")
 
 
 def _members(archive: zipfile.ZipFile, size: int) -> list[zipfile.ZipInfo]:

@@ -113,6 +113,20 @@ class Bounded(io.RawIOBase):
         return self._file.tell()
 
 
+def _fault(error: Exception, steps: int) -> str:
+    """Say in our words where a pickle is at fault; Python's own hold its bytes."""
+    text, where = str(error), f"after {steps:,} steps"
+    if isinstance(error, UnicodeError):
+        return f"{where} comes a text that is none"
+    if "unknown" in text:
+        return f"{where} comes what is no step"
+    if any(told in text for told in ("not enough data", "no newline", "exhausted")):
+        return f"it ends {where}"
+    if "invalid literal" in text or "could not convert" in text:
+        return f"{where} comes a number that is none"
+    return f"{where} comes a step for which nothing is there" if steps else "it begins with no step"
+
+
 def read_pickle(file: IO[bytes] | Bounded) -> Reading:
     """Read one pickle up to its STOP.
 
@@ -134,8 +148,7 @@ def read_pickle(file: IO[bytes] | Bounded) -> Reading:
     except Damaged:
         raise
     except (ValueError, IndexError, KeyError, TypeError, OverflowError, MemoryError, UnicodeError) as error:
-        reason = " ".join(str(error).split())[:80] or type(error).__name__
-        raise Damaged(f"its pickle is damaged or cut off ({reason})") from None
+        raise Damaged(f"its pickle is damaged or cut off ({_fault(error, reading.steps)})") from None
     reading.value = machine.stack[-1] if machine.stack else None
     return reading
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib.util
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -61,7 +61,7 @@ class Programs(Way):
             )  # fmt: skip
         if found.attacks:
             raise ModelError(
-                base, f"{path.name} asks for {', '.join(found.attacks[:MOST])}, which is how a pickle attacks: it is "
+                base, f"{path.name} asks for {_shown(found.attacks)}, which is how a pickle attacks: it is "
                 "not opened, not with --trust either; if it is yours, load it in a Python file, net.py:NAME",
             )  # fmt: skip
         if not allowed(path, trust):
@@ -159,16 +159,21 @@ def _require_classes(path: Path, found: Contents) -> None:
     of_script = [attribute for module, _, attribute in asked if module == "__main__"]
     if of_script:
         raise ModelError(
-            str(path), f"{path.name} asks for {', '.join(of_script[:MOST])} of the script that saved it (__main__), "
+            str(path), f"{path.name} asks for {_shown(of_script)} of the script that saved it (__main__), "
             "which nobody can import; import the class there from a file of its own and save again, or save "
-            f"model.state_dict() and give net.py:{of_script[0]}{WEIGHTS_MARK}{path.name}",
+            f"model.state_dict() and give net.py:{_shown(of_script[:1])}{WEIGHTS_MARK}{path.name}",
         )  # fmt: skip
     missing = sorted({module for module, _, _ in asked if not _importable(module)})
     if missing:
         raise ModelError(
-            str(path), f"{path.name} asks for classes of {', '.join(missing[:MOST])}, which cannot be imported "
+            str(path), f"{path.name} asks for classes of {_shown(missing)}, which cannot be imported "
             "here; put their files beside it, or install their package",
         )  # fmt: skip
+
+
+def _shown(names: Sequence[str]) -> str:
+    """Return the first of some names that a file gives, as far as a line has room for them and can show them."""
+    return ", ".join("".join(c if c.isprintable() else "?" for c in name[:60]) for name in names[:MOST])
 
 
 def _importable(module: str) -> bool:

@@ -129,9 +129,23 @@ def set_inputs(network: nn.Module) -> Iterator[GraphInput]:
             yield GraphInput(
                 channels=None if number else x, signals=signals, axes=axes, given=way.given, names=way.names,
                 other_channels=second if "other" in signals else None, most=_most(network, way, axes, x),
+                known=known_numbers(network, way, axes, (x, second)),
             )  # fmt: skip
         if found:
             return
+
+
+def known_numbers(network: nn.Module, way: Way, axes: str, widths: Widths) -> int | None:
+    """Return how many whole numbers a network has a table for, by trial; None for many, or where it takes none."""
+    if "number" not in way.signals:
+        return None
+    call, made = way.call(way.signals), trial_graph(*widths)
+
+    def runs(below: int) -> bool:
+        numbers = {"number": torch.full_like(made["number"], below - 1)}
+        return answer_of(network, [laid((made | numbers)[s], axes, s) for s in way.signals], call) is not None
+
+    return most_places(network, runs)
 
 
 def _most(network: nn.Module, way: Way, axes: str, width: int) -> int | None:
@@ -200,7 +214,8 @@ def trial_graph(x: int, second: int, seed: int = 0) -> dict[str, Tensor]:
         "position": torch.randn(NODES, 3, generator=generator, device="cpu"),
         "batch": torch.zeros(NODES, dtype=torch.int64, device="cpu"),
         "adjacency": adjacency,
-        "number": torch.tensor([6, 1 + seed, 7, 1, 8, 1, 1], device="cpu"),
+        # few, that a small table has
+        "number": torch.tensor([3, 1 + seed, 2, 1, 3, 1, 1], device="cpu"),
         "mask": PRESENT.roll(seed),
         "other": torch.randn(NODES - 2, second, generator=generator, device="cpu"),
         "velocity": torch.randn(NODES, 3, generator=generator, device="cpu"),

@@ -182,8 +182,9 @@ def fit_graph(sample: Sample, wanted: GraphInput) -> Sample:
         made["batch"] = Signal(np.zeros(nodes, np.int64), FieldType(Nodes()))
     if "adjacency" in wanted.signals:
         made["adjacency"] = Signal(_adjacency(sample), PAIR)
-    if "number" in wanted.signals and "number" not in made:
-        made["number"] = Signal(_numbers(sample, notes), FieldType(Nodes()))
+    if "number" in wanted.signals:
+        numbers = np.asarray(made["number"].values, np.int64) if "number" in made else _numbers(sample, notes)
+        made["number"] = Signal(wanted.within(numbers, notes), FieldType(Nodes()))
     if "mask" in wanted.signals and "mask" not in made:
         made["mask"] = Signal(np.arange(nodes) % 3 != 2, FieldType(Nodes()))
         notes.append("mask leaves out every third node")

@@ -7,7 +7,14 @@ from collections.abc import Sequence
 from explorer.network.input.call_forms import asked, of_one, unnamed, way_of, ways
 from explorer.network.input.recognise import Recognised
 from explorer.network.input.ways import Way, meant, spellings
-from explorer.spaces.graph.network.attempts import filters_planes, readings, rows_of_either, trial_graph, widths
+from explorer.spaces.graph.network.attempts import (
+    filters_planes,
+    known_numbers,
+    readings,
+    rows_of_either,
+    trial_graph,
+    widths,
+)
 from explorer.spaces.graph.network.form import AXES, DRAWN, OF_A_GRAPH, SIGNALS, GraphInput
 
 WHERE = ("x", "edge_index", "adjacency", "number", "edge_attr", "edge_weight")  # what arguments of any name may be
@@ -49,6 +56,7 @@ def taken(own: Recognised, way: Way) -> GraphInput | None:
         return GraphInput(
             channels=x if "x" in way.signals else None, signals=way.signals, axes=axes, given=way.given,
             names=way.names, edge_channels=edge if "edge_attr" in way.signals and edge > 1 else None,
+            known=known_numbers(own.network(), way, axes, (x, edge)),
         )  # fmt: skip
     return None
 

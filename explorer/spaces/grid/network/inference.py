@@ -21,7 +21,7 @@ from explorer.spaces.grid.fibres import declared_rep, rep_of
 from explorer.spaces.grid.fields import Grid, Pixels, TokenPairs, Tokens
 from explorer.spaces.grid.network.orientations import orientations
 from explorer.spaces.grid.network.reach import reaches
-from explorer.spaces.grid.network.stimulus import another, noise
+from explorer.spaces.grid.network.stimulus import another, has_blank_frame, noise, noise_like
 from explorer.spaces.grid.network.tokens import placeless, token_layouts
 
 _KEEPS_REP = (
@@ -36,6 +36,7 @@ _TOLD = (
     nn.Dropout, nn.Dropout2d, nn.BatchNorm2d, nn.InstanceNorm2d, nn.GroupNorm, nn.LayerNorm, nn.MaxPool2d,
     nn.AvgPool2d, nn.Conv2d, nn.ConvTranspose2d, nn.Flatten, nn.AdaptiveAvgPool2d, nn.AdaptiveMaxPool2d,
 )  # fmt: skip
+BLANK = "images with a blank frame do not show what looks at places of it: test on others as well"
 LEAST = 3  # numbers along an axis that are no places
 _WHOLE_IMAGE = (nn.GroupNorm, nn.LayerNorm, nn.InstanceNorm2d)  # each value depends on all places, through the mean
 
@@ -241,6 +242,17 @@ class GridInference(Inference):
 
     def others(self, inputs: Inputs, seed: int) -> Inputs:
         return inputs.with_x(another(inputs.x, seed))
+
+    def in_general_position(self, given: Sequence[Inputs], seed: int) -> list[Inputs]:
+        """Return them, with noise among the images of a batch, or beside images one by one."""
+        first, x = given[0], given[0].x
+        if len(given) > 1 or len(first.values) > 1:
+            return [*given, first.with_x(noise_like(x, seed))]
+        return [first.with_x(torch.cat([x, noise_like(x[:1], seed)]))]
+
+    def hidden(self, given: Sequence[Inputs]) -> str:
+        """Say where the frames of all images are blank: what looks at a pixel there sees nothing move."""
+        return BLANK if all(has_blank_frame(one.x) for one in given) else ""
 
     def size(self, inputs: Inputs) -> tuple[int, int]:
         return (inputs.x.shape[-2], inputs.x.shape[-1])

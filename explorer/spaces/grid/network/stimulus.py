@@ -49,6 +49,21 @@ def stimulus(inputs: Tensor | Sequence[int], seed: int) -> Tensor:
     return x
 
 
+def has_blank_frame(x: Tensor) -> bool:
+    """Say whether the outermost pixels of all images (batch, channel, h, w) are of one colour."""
+    frame = torch.cat([x[..., 0, :], x[..., -1, :], x[..., :, 0], x[..., :, -1]], -1)
+    spread = frame.amax((0, 2)) - frame.amin((0, 2))
+    return bool((spread <= CONTRAST * (x.amax((0, 2, 3)) - x.amin((0, 2, 3)))).all())
+
+
+def noise_like(x: Tensor, seed: int) -> Tensor:
+    """Return noise between the least and the largest value of each channel of images (batch, channel, h, w)."""
+    fresh = noise(x.shape, seed).to(x)
+    least, most = fresh.amin((2, 3), keepdim=True), fresh.amax((2, 3), keepdim=True)
+    low, high = x.amin((0, 2, 3), keepdim=True), x.amax((0, 2, 3), keepdim=True)
+    return low + (high - low) * (fresh - least) / (most - least).clamp_min(1e-12)
+
+
 def another(x: Tensor, seed: int) -> Tensor:
     """Return a different image for each sample of `x`: the next sample, or noise where that is the same one."""
     other = x.roll(1, 0)

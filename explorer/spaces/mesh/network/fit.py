@@ -30,9 +30,11 @@ from explorer.spaces.mesh.fields import (
 )
 from explorer.spaces.mesh.network.form import MeshInput
 from explorer.spaces.mesh.surface import Surface
+from explorer.work.budget import Table, materials
 
 Floats = NDArray[np.float64]
-KEPT = 300_000  # vertices of the surfaces that are kept: each holds a kilobyte and more of what follows from it
+KEPT = 6  # surfaces beside each other, as long as they have room: factors of one of 10,000 vertices take 130 MB
+IN_USE = 2  # the upright one and the moved one
 HKS_TIMES = np.geomspace(0.005, 1.0, 16)  # of heat kernel signatures, in units of area / 4 pi
 
 
@@ -78,7 +80,7 @@ def derived(name: str, wanted: MeshInput) -> bool:
     return not name.startswith("pose:") and (name != "x" or wanted.features in {*_FEATURES, "position", "gradient"})
 
 
-_surfaces: dict[tuple[int, ...], Surface] = {}
+_surfaces: Table[tuple[int, ...], Surface] = Table(materials, KEPT)
 
 
 def surface_of(position: Floats, faces: NDArray[np.int64], gauge: str = "edge") -> Surface:
@@ -88,13 +90,11 @@ def surface_of(position: Floats, faces: NDArray[np.int64], gauge: str = "edge") 
     digest = blake2b(np.ascontiguousarray(position).tobytes(), digest_size=12)
     digest.update(np.ascontiguousarray(faces).tobytes())
     key = (*digest.digest(), *gauge.encode())
-    if key in _surfaces:
-        _surfaces[key] = _surfaces.pop(key)
-    else:
-        _surfaces[key] = Surface(position, faces, gauge)
-        while len(_surfaces) > 2 and (len(_surfaces) > 6 or sum(len(s.vertices) for s in _surfaces.values()) > KEPT):
-            del _surfaces[next(iter(_surfaces))]
-    return _surfaces[key]
+    surface = _surfaces.used(key)
+    if surface is None:
+        surface = Surface(position, faces, gauge)
+        _surfaces.store(key, surface, in_use=IN_USE)
+    return surface
 
 
 def angle_between(frames: Floats, others: Floats, normals: Floats) -> Floats:

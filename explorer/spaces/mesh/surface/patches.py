@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.spaces.mesh.surface.connection import wrapped
-from explorer.spaces.mesh.surface.shape import Shape
+from explorer.spaces.mesh.surface.shape import TRACED, Shape
 from explorer.spaces.mesh.surface.topology import Halfedges, SurfaceError, preceding
 from explorer.spaces.mesh.surface.trace import trace
 from explorer.work.files import disk_cache as cache
@@ -73,6 +73,8 @@ def _whole(
         stored = yield from _traced(shape, turn, everywhere, radii, directions, radius, cancelled)
         cache.store(key, {"where": stored[0], "weight": stored[1]}, time.perf_counter() - start)
     shape.traced[radii, directions, radius] = (turn, *stored)
+    for old in list(shape.traced)[:-TRACED]:
+        shape.traced.pop(old, None)
     return stored
 
 

@@ -20,6 +20,8 @@ from explorer.work.files import disk_cache as cache
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
+SOLVER = 5500  # bytes of a solver of potpourri3d for each vertex, as measured for 600 to 10,000 of them
+TRACED = 4  # kinds of patches whose lines are kept
 
 
 class Shape:
@@ -143,6 +145,11 @@ class Shape:
         import potpourri3d
 
         return potpourri3d.EdgeFlipGeodesicSolver(np.array(self.vertices), np.array(self.halfedges.faces))
+
+    @property
+    def foreign_bytes(self) -> int:
+        """About the bytes of the solvers of potpourri3d."""
+        return SOLVER * self.halfedges.count * len({"_heat", "_flips"} & vars(self).keys())
 
     def vertex(self, vertex: int) -> int:
         """Return the number of a vertex; raise SurfaceError if there is none of that number."""

@@ -14,12 +14,14 @@ from explorer.spaces.graph.chemistry.atoms import COLUMNS, SYMBOLS, element_of, 
 from explorer.spaces.graph.chemistry.bonds import bond_kinds
 from explorer.spaces.graph.chemistry.orders import TOLD, orders_by_valence
 from explorer.spaces.graph.fields import EDGE_INDEX, EDGE_INPUT
+from explorer.spaces.graph.sample import graphs_in, one_graph
 from explorer.spaces.points.fields import PARTICLE, PARTICLE_INPUT, POSITION
 from explorer.spaces.points.network.form import PointsInput
 from explorer.spaces.points.network.frames import FRAMES, drawn_frames
 from explorer.spaces.points.sample import NUMBER, coincident, doubtful_units
 
 MOST_EDGES = 2**22
+FAR = 1000  # times its size: nearer to the origin, single precision keeps four digits of where points are in it
 TIE = 1e-9  # relative; distances that are nearer than this to each other are equal
 _WHERE = "the places of its points in space"
 
@@ -33,7 +35,7 @@ def fit_points(sample: Sample, wanted: PointsInput) -> Sample:
     Raises:
         ValueError: no places in space, more of them than the network takes, or features that there are not.
     """
-    sample = in_space(sample)
+    sample = near_origin(in_space(sample))
     places = np.asarray(sample.signals["position"].values, np.float64)
     n = len(places)
     if wanted.most is not None and n > wanted.most:
@@ -49,8 +51,9 @@ def fit_points(sample: Sample, wanted: PointsInput) -> Sample:
         if "edge_attr" in wanted.signals:
             charge = _charges(sample)
             made["edge_attr"] = Signal((charge[index[0]] * charge[index[1]])[:, None], EDGE_INPUT)
+    notes: list[str] = []
     if "number" in wanted.signals:
-        made["number"] = Signal(_numbers(sample), PARTICLE)
+        made["number"] = Signal(wanted.within(_numbers(sample), notes), PARTICLE)
     if "charge" in wanted.signals:
         made["charge"] = Signal(_charges(sample)[:, None], PARTICLE_INPUT)
     if "velocity" in wanted.signals and "velocity" not in made:
@@ -60,7 +63,7 @@ def fit_points(sample: Sample, wanted: PointsInput) -> Sample:
     made["batch"] = Signal(np.zeros(n, np.int64), PARTICLE)
     first = wanted.signals[0]
     ordered = {first: made[first]} | {name: signal for name, signal in made.items() if name != first}
-    return replace(sample, signals=MappingProxyType(ordered), notes=(*sample.notes, *_unused(sample, wanted)))
+    return replace(sample, signals=MappingProxyType(ordered), notes=(*sample.notes, *notes, *_unused(sample, wanted)))
 
 
 def _unused(sample: Sample, wanted: PointsInput) -> list[str]:
@@ -93,6 +96,11 @@ def in_space(sample: Sample) -> Sample:
         raise ValueError(
             f"{sample.name!r} lies on a {domain_word(sample.domain)} without {_WHERE}, and this network takes them"
         )
+    if (count := graphs_in(sample)) > 1:  # each has space for itself: beside each other they would hear each other
+        first = one_graph(sample, "1")
+        assert first is not None
+        note = f"the first of {count}: this network takes one at a time, and {sample.name}#2 is the next"
+        return in_space(replace(first, name=sample.name, title=sample.title, notes=(note, *sample.notes)))
     signals = {"position": Signal(np.array(where.values, np.float64), POSITION)}
     elements = [element_of(name) for name in sample.names]
     if elements and all(elements):
@@ -112,6 +120,26 @@ def in_space(sample: Sample) -> Sample:
         told.append(doubtful_units(np.asarray(signals["number"].values, np.int64), places))
     notes = (*sample.notes, *filter(None, told))
     return replace(sample, domain="points", signals=MappingProxyType(signals), label_names=(), notes=notes)
+
+
+def near_origin(sample: Sample) -> Sample:
+    """Return points that lie far from the origin for their size, as a survey's do, with their middle there.
+
+    Single precision would not tell them apart, and turning them about the origin rounds by as much.
+    """
+    places = np.asarray(sample.signals["position"].values, np.float64)
+    low, high = places.min(0), places.max(0)
+    size, middle = float((high - low).max()), np.rint((low + high) / 2)
+    if not 0 < size * FAR < np.abs(middle).max() or "cell" in sample.signals:
+        return sample
+    moved = {
+        name: replace(signal, values=np.asarray(signal.values, np.float64) - middle)
+        if signal.field == POSITION else signal
+        for name, signal in sample.signals.items()
+    }  # fmt: skip
+    where = ", ".join(f"{v:,.0f}" for v in middle)
+    told = f"its middle, ({where}), is taken for the origin: single precision would not tell its points apart"
+    return replace(sample, signals=MappingProxyType(moved), notes=(told, *sample.notes))
 
 
 def is_molecule(sample: Sample) -> bool:

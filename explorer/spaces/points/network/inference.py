@@ -16,6 +16,7 @@ from explorer.spaces.mesh.network.faced import FacedInference
 from explorer.spaces.points.fields import Arrows, Coordinates, Irreps, Particles, irreps
 
 SIDES = 3  # of space
+MIRRORED = "points that are their own mirror image do not show what tells left from right: test on others as well"
 HANDED = 1e-4  # of what it could be: of a volume, and of the length of what spans it
 TINY = 1e-300
 SPREAD = 0.25  # of the cloud: by how much the points of unrelated inputs lie elsewhere
@@ -85,9 +86,13 @@ class PointsInference(FacedInference):
 
         return super().another(inputs, seed).map(changed)
 
-    def in_general_position(self, given: Sequence[Inputs], seed: int) -> Inputs | None:
-        """Return the first of the given ones with its points moved at random, where each is its own mirror image."""
-        return None if any(map(is_handed, given)) else self.another(given[0], seed)
+    def in_general_position(self, given: Sequence[Inputs], seed: int) -> list[Inputs]:
+        """Return them, and the first with its points moved at random."""
+        return [*given, self.another(given[0], seed)]
+
+    def hidden(self, given: Sequence[Inputs]) -> str:
+        """Say where all points are their own mirror image, and look the same in both hands to what adds over them."""
+        return "" if any(map(is_handed, given)) else MIRRORED
 
 
 def is_handed(inputs: Inputs) -> bool:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.data.formats.checks import Broken
-from explorer.spaces.points.readers.macromolecules import table_of_atoms
+from explorer.spaces.points.readers.macromolecules import Conformers, table_of_atoms
 
 MOST_ATOMS = 200_000
 MOST_IMAGES = 40 * MOST_ATOMS  # of all sites under all symmetries, before those that coincide are one
@@ -204,16 +204,33 @@ def _crystal(block: Any, symbols: list[str], places: Places, shares: bool) -> Cr
         cell = np.asarray(block.get_cell(), np.float64)
     if not np.isfinite(cell).all() or np.linalg.det(cell) <= 0:
         raise Broken(f"no cell has the lengths and angles {' '.join(f'{v:g}' for v in parameters)}", "correct them")
+    kept, disorder = _ordered(block, len(symbols))
+    places, numbers = places[kept], numbers[kept]
     sites: Places = places if shares else np.asarray(np.linalg.solve(cell.T, places.T).T, np.float64)
     rotations, shifts = _symmetries(block)
     found, kinds = orbits(sites, rotations, shifts)
     occupancy = block.get("_atom_site_occupancy")
-    likely, notes = kinds, list[str]()
+    likely, notes = kinds, list(disorder)
     if (together := len(sites) - len(np.unique(kinds))) > 0:
         notes.append(f"{together} of {len(sites)} sites lie where another one or its image does: one atom is drawn")
-    if isinstance(occupancy, list) and len(occupancy) == len(sites):
-        likely = _likeliest(sites, found, kinds, np.array(occupancy))
+    if isinstance(occupancy, list) and len(occupancy) == len(kept):
+        likely = _likeliest(sites, found, kinds, np.array(occupancy)[kept])
     return Crystal(found @ cell, numbers[likely], cell, tuple(notes))
+
+
+def _ordered(block: Any, count: int) -> tuple[NDArray[np.bool_], tuple[str, ...]]:
+    """Return which sites are drawn, of each disordered assembly the group seen most often, and what is to be told."""
+
+    def column(tag: str, other: object) -> list[Any]:
+        found = block.get(tag)
+        return found if isinstance(found, list) and len(found) == count else [other] * count
+
+    groups = ["" if word in (".", "?") else str(word) for word in column("_atom_site_disorder_group", "")]
+    shares = [float(v) for v in column("_atom_site_occupancy", 1.0)]
+    kept, _ = Conformers(column("_atom_site_disorder_assembly", "."), groups, shares).kept()
+    gone = count - int(kept.sum())
+    told = f"it is disordered: of each assembly the group seen most often is drawn, {gone} of {count} sites left out"
+    return kept, (told,) if gone else ()
 
 
 def _numbers(symbols: list[str]) -> NDArray[np.int64]:

@@ -96,6 +96,12 @@ def conformers_of(path: Path) -> Conformers:
     return Conformers(residues, letters, occupancy)
 
 
+def models_in(path: Path) -> int:
+    """Return how many models a PDB file holds; 1 where it names none."""
+    with path.open("r", encoding="latin-1") as file:
+        return max(1, sum(line.startswith("MODEL ") for line in file))
+
+
 def table_of_atoms(tags: Mapping[str, Any]) -> tuple[NDArray[np.float64], list[str], tuple[str, ...]] | None:
     """Return places in ångström, symbols and notes of the first model of an mmCIF block; None where it has no table.
 

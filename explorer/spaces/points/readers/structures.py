@@ -19,7 +19,7 @@ from explorer.data.readers import Reader
 from explorer.declare.samples import Sample
 from explorer.spaces.graph.chemistry.orders import TOLD, orders_by_valence
 from explorer.spaces.points.readers.crystals import FEW, MOST_ATOMS, read_crystal
-from explorer.spaces.points.readers.macromolecules import conformers_of, require_places, without_element
+from explorer.spaces.points.readers.macromolecules import conformers_of, models_in, require_places, without_element
 from explorer.spaces.points.sample import doubtful_units, near_bonds, points_sample
 
 MOST_BYTES = 200 * MOST_ATOMS
@@ -27,6 +27,7 @@ _BEGINS = re.compile(rb"(HEADER|REMARK|ATOM  |HETATM|CRYST1|TITLE |COMPND|MODEL 
 PDB = "proteindatabank"  # ASE's name of the format
 NO_CRYSTAL = (1.0, 1.0, 1.0)  # the cell that PDB gives to what was not seen in a crystal
 VELOCITY = ("velocities", "velocity", "velo", "vel")  # what programs call it; ASE itself keeps momenta
+FIRST = "the first frame of several"
 _READ = frozenset({"numbers", "positions", "initial_charges", "charges", "momenta"})  # of what ASE keeps of each atom
 _TAKEN = frozenset({"position", "charge", "number", "target", "values", "bonds", "bond_kinds", "cell", "periodic", "x"})
 _LONGEST_LINE = 2**16
@@ -67,9 +68,17 @@ def read_structure(path: Path, form: str, title: str) -> Sample:
         atoms = _atoms(path, form)
         if form == PDB:
             kept, notes = conformers_of(path).kept()
-            if len(kept) == len(atoms):
-                return _sample(path, atoms[kept], notes)
-        return _sample(path, atoms, whole=form != PDB)
+            if (count := models_in(path)) > 1:
+                notes = (f"the first of {count} models is read", *notes)
+            return _sample(path, atoms[kept], notes) if len(kept) == len(atoms) else _sample(path, atoms, notes)
+        return _sample(path, atoms, (FIRST,) if form == "extxyz" and _goes_on(path) else (), whole=True)
+
+
+def _goes_on(path: Path) -> bool:
+    """Say whether an extended XYZ has more than one frame."""
+    with path.open("rb") as file:
+        count = int(file.readline())
+        return any(line.strip() for k, line in enumerate(file) if k > count)
 
 
 def _require_lines(path: Path) -> None:

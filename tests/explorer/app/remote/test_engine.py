@@ -19,6 +19,7 @@ import numpy as np
 import pytest
 
 from explorer.app.answering.engine import LocalEngine
+from explorer.app.answering.importing import look
 from explorer.app.remote.engine import DividedEngine
 from explorer.app.remote.life.deaths import Died
 from explorer.app.remote.life.watching import MOST_PRINTED, Output
@@ -105,6 +106,9 @@ def test_a_frame_is_the_same_as_in_this_process(engine: DividedEngine, tmp_path:
     assert report["model"] == name and set(tensors) == set(local.report(state)[1])
     engine.export_captures(state, str(tmp_path / "out.safetensors"))
     assert (tmp_path / "out.safetensors").stat().st_size
+    looks = [look(e, state, ["fine", name][k:]) for e in (local, engine) for k in (0, 1)]
+    assert [(found.model, found.problem) for found in looks] == [("fine", ""), (name, "")] * 2
+    alike(looks[1], looks[3])
     assert engine.open_model(name) == {"model": name}
     with pytest.raises(Relayed, match=r"defines no 'Nut'; did you mean 'Net'\?"):
         engine.open_model(name.replace(":Net", ":Nut"))
@@ -227,11 +231,18 @@ def test_a_death_is_one_sentence_and_leaves_nothing(tmp_path: Path, how: str, se
 
 
 @pytest.mark.slow
-def test_a_network_does_not_judge_itself(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "how, told",
+    [
+        ("torch.linalg.vector_norm = lambda *a, **k: torch.zeros(()); return x", "replaced torch.linalg.vector_norm"),
+        ("import traceback; vars(traceback).clear(); raise ValueError('x')", "emptied the module traceback"),
+        ("import json; vars(json).clear(); return x", "emptied the module json"),
+    ],
+)
+def test_a_network_does_not_judge_itself(tmp_path: Path, how: str, told: str) -> None:
     engine = DividedEngine(LocalEngine(cards(), trust=True), PROGRAM, spare=False)
     try:
-        how = "torch.linalg.vector_norm = lambda *a, **k: torch.zeros(()); return x"
-        with pytest.raises(Relayed, match=r"Net in net.py has replaced torch.linalg.vector_norm"):
+        with pytest.raises(Relayed, match=f"Net in net.py has {told}"):
             engine.answer(upside_down(tmp_path, network(tmp_path, how)), never)
         assert engine.answer(upside_down(tmp_path, network(tmp_path, FINE, "other.py")), never).squares
     finally:
@@ -415,6 +426,7 @@ def test_a_spare_one_takes_over(tmp_path: Path) -> None:
 SCRIPT = """
 import sys
 from explorer.app.answering.engine import LocalEngine
+from explorer.app.answering.importing import look
 from explorer.app.remote.engine import DividedEngine
 from explorer.state.state import State
 from explorer.declare.elements import parse_chain

@@ -63,6 +63,37 @@ def test_ties_and_attributes_are_those_of_a_deep_copy() -> None:
     assert torch.equal(model.norm.running_mean, other.norm.running_mean)  # type: ignore[arg-type]
 
 
+class Views(nn.Module):
+    """Hold buffers that share their numbers, lie across them, or need another care than to be cloned."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        whole = torch.arange(6.0)
+        for name, value in {
+            "whole": whole, "part": whole[2:4], "turned": torch.arange(6.0).reshape(2, 3).T,
+            "spread": torch.ones(1).expand(4),
+            "alone": torch.arange(4), "again": whole.view(2, 3), "few": torch.arange(9.0)[:3],
+            "sparse": torch.eye(3).to_sparse(),
+            "complex": torch.randn(3, dtype=torch.complex64).conj(), "asked": torch.zeros(2, requires_grad=True),
+        }.items():  # fmt: skip
+            self.register_buffer(name, value)
+        self.alone.said = "by its owner"  # type: ignore[union-attr]
+
+
+def test_buffers_that_share_their_numbers_still_do_so_in_the_copy() -> None:
+    model = Views()
+    made, other = copied_module(model, {}), copy.deepcopy(model)
+    for (name, one), (_, two), (_, old) in zip(
+        made.named_buffers(), other.named_buffers(), model.named_buffers(), strict=True
+    ):
+        assert torch.equal(one.to_dense(), two.to_dense()) and one.requires_grad == two.requires_grad, name
+        assert one.is_leaf and vars(one) == vars(two) and one is not old, name
+        if not one.is_sparse:
+            assert one.stride() == two.stride() and one.untyped_storage().data_ptr() != old.untyped_storage().data_ptr()
+    made.get_buffer("whole")[2] = 50.0
+    assert made.get_buffer("part")[0] == made.get_buffer("again")[0, 2] == 50.0 and model.get_buffer("part")[0] == 2.0
+
+
 def test_a_module_that_says_how_it_is_copied_is_asked() -> None:
     (made,) = copied_module(nn.Sequential(Own()), {}).children()
     assert isinstance(made, Own) and made.copies == 1

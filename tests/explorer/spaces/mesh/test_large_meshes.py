@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,7 @@ from explorer.equivariance.measure import unmoved
 from explorer.spaces.mesh.drawing.values import MeshPart
 from explorer.spaces.mesh.elements.word import SurfaceWord
 from explorer.spaces.mesh.fields import FACES, VERTEX_POSITION
+from explorer.spaces.mesh.network.fit import surface_of
 from explorer.spaces.mesh.surface import Surface
 from explorer.spaces.mesh.surface.dissection import nested_dissection
 from explorer.spaces.mesh.surface.trace import trace
@@ -28,9 +31,11 @@ from explorer.square.analyses.orbits import orbit, orbit_values
 from explorer.square.frame import Frame
 from explorer.state.state import State
 from explorer.work import progress
+from explorer.work.budget import held_bytes, materials
 from explorer.work.eigenspaces import Factors
 from explorer.work.progress import Cancelled
 from tests.explorer.parts.surfaces import bumpy, sphere, torus
+from tests.widgets.soak.holdings import heap
 
 MESH = "mesh-sphere-small"
 
@@ -257,3 +262,39 @@ def test_a_layer_is_written_at_the_vertices_of_a_mesh(engine: LocalEngine, tmp_p
         with pytest.raises(ValueError):
             engine.export_captures(state, str(tmp_path / "none.ply"))
     assert not (tmp_path / "none.ply").exists()
+
+
+def _used(count: int) -> Surface:
+    """Return a kept surface of `count` x `count` places, asked for all that it keeps solvers for."""
+    x, y = (axis.ravel() / count for axis in np.meshgrid(*[np.arange(count, dtype=float)] * 2, indexing="ij"))
+    at = np.arange(count * count).reshape(count, count)
+    a, b, c, d = (corner.ravel() for corner in (at[:-1, :-1], at[1:, :-1], at[1:, 1:], at[:-1, 1:]))
+    faces = np.concatenate([np.stack([a, b, c], 1), np.stack([a, c, d], 1)])
+    surface = surface_of(np.stack([x, y, x * y], 1), faces)
+    surface.shape.log_map(0, 0.0)
+    surface.shape.distance(0)
+    surface.shape.path(0, count)
+    return surface
+
+
+@pytest.mark.skipif(not heap().live, reason="the figures are glibc's")
+def test_what_solvers_of_a_surface_take_is_counted() -> None:
+    _used(20)  # what is imported and made once
+    materials.forget()
+    gc.collect()
+    before = heap().live
+    surface = _used(70)
+    taken = heap().live - before
+    assert 0.5 * taken < held_bytes((surface,)) < 2 * taken
+
+
+def test_surfaces_are_kept_as_long_as_they_have_room_and_go_with_the_window(monkeypatch: pytest.MonkeyPatch) -> None:
+    materials.forget()
+    one = held_bytes((_used(30),))
+    monkeypatch.setattr(materials, "most", int(1.5 * one))
+    kept = [weakref.ref(_used(count)) for count in (30, 31, 32, 33)]
+    gc.collect()
+    assert [ref() is None for ref in kept] == [True, False, False, False], "two are in use, and one has room"
+    LocalEngine({}).close()
+    gc.collect()
+    assert all(ref() is None for ref in kept)

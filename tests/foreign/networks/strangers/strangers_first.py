@@ -47,6 +47,16 @@ def renumbered() -> Given:
     return Given((NUMBERS, drawn(6, 3)), ("nodes", "nodes"), form="points", names=("number", "position"))
 
 
+def types() -> Given:
+    return Given((NUMBERS % 5, drawn(6, 3)), ("fixed", "places@1"), form="points", names=("number", "position"))
+
+
+def node_types() -> Given:
+    ring = torch.arange(6)
+    edges = torch.stack([torch.cat([ring, (ring + 1) % 6]), torch.cat([(ring + 1) % 6, ring])])
+    return Given((NUMBERS % 4, edges), ("nodes", "index"))
+
+
 def cloud() -> Given:
     return Given((drawn(9, 3),), ("places@1",), form="points", names=("position",))
 
@@ -100,6 +110,12 @@ CASES: tuple[Case, ...] = (
     first("Mixer", partial(steps, 24), "circular-shift", "steps@1", 0, REFUSED, refusable=True, tells="INPUT_STEPS"),
     first("Normed", partial(steps, 20), "circular-shift", "steps@1", 0),
     first("Normed", partial(steps, 20), "circular-shift", "steps@1", 1, BROKEN, "one"),
+    first("Corner", picture, "translation", "grid", 0),
+    first("Corner", picture, "translation", "grid", 1, BROKEN),
+    first("Types", types, "E3", "fixed", 0),
+    first("Types", types, "E3", "fixed", 1, BROKEN, "net.0"),
+    first("NodeTypes", node_types, "permutation", "nodes", 0),
+    first("NodeTypes", node_types, "permutation", "nodes", 1, BROKEN, "out"),
     first("Pooled", picture, "translation", "fixed", 0),
     first("Pooled", picture, "translation", "fixed", 1, BROKEN, "conv"),
 )

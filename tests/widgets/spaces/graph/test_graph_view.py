@@ -28,7 +28,7 @@ from widgets.figures.numbers import export_numbers
 from widgets.spaces.graph.drawing import geometry
 from widgets.spaces.graph.drawing import pictures as graph_pictures
 from widgets.spaces.graph.drawing import placing as graph_placing
-from widgets.spaces.graph.drawing.geometry import Eye, strands
+from widgets.spaces.graph.drawing.geometry import LARGEST, Eye, beside_in, fitted, margin_in, strands
 from widgets.spaces.graph.views.graph import NONE, GraphView
 
 LEFT, MIDDLE = Qt.MouseButton.LeftButton, Qt.MouseButton.MiddleButton
@@ -666,3 +666,12 @@ def test_structures_by_other_keys_have_places_of_their_own(qtbot: Any) -> None:
     assert np.ptp(view.canvas.places[:, 0]) > 4 * np.ptp(view.canvas.places[:, 1]), "a line"
     give(qtbot, view, make_frame())
     assert view.canvas.message == NONE
+
+
+@pytest.mark.parametrize("nodes", [5, 12, 34])
+def test_the_number_of_the_outermost_node_lies_in_its_panel(nodes: int) -> None:
+    width, height, label = 318.0, 180.0, 7.0 * len(str(nodes - 1))
+    margin = margin_in(width, height, True)
+    eye = fitted((0.0, 0.0), (4.0, 1.0), width - 2 * beside_in(width, margin, label), height, margin)
+    right = width / 2 + 2.0 * eye.units[0]  # of the place furthest to the right
+    assert right + LARGEST + 4 + label <= width

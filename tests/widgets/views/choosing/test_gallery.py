@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from PySide6.QtCore import QRectF, Qt
+from PySide6.QtCore import QEvent, QRectF, Qt
 from PySide6.QtGui import QFont, QFontMetricsF, QImage, QPainter
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 import main
+from explorer.declare.card import ModelInfo
 from explorer.state.catalogue import Catalogue, SampleInfo
 from explorer.state.state import State
 from tests.widgets.parts.driving.view_driving import click, gather, objects, odd_frames, opened
@@ -18,6 +19,7 @@ from tests.widgets.parts.driving.windows import activate
 from tests.widgets.parts.frames.sample_catalogue import make_catalogue, make_info
 from tests.widgets.parts.frames.sample_frames import make_frame
 from widgets.base.settings import open_settings
+from widgets.base.text.groups import written
 from widgets.base.text.kinds_of_data import FAMILIES
 from widgets.views.choosing.cards import COUNT, IMAGE, INFO
 from widgets.views.choosing.filters import Favourites
@@ -418,3 +420,31 @@ def test_tab_goes_from_above_to_below(qtbot, view):
         QTest.keyClick(at, Qt.Key.Key_Tab)
         assert wanted.hasFocus(), QApplication.focusWidget()
         at = wanted
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("SE3", "SE(3)"), ("E3", "E(3)"), ("sphere-SO3", "SO(3), sphere"), ("Z3", "Z³"), ("R3", "R³"), ("Oh", "Oₕ"),
+        ("permutation", "Sₙ"), ("translation", "Z²"), ("gauge-C12", "C12, gauge"), ("D4", "D4"), ("shift", "shift"),
+        ("reverse-complement", "reverse complement"),
+    ],
+)  # fmt: skip
+def test_groups_are_written_as_in_textbooks(name, text):
+    assert written(name) == text
+
+
+def test_what_is_said_of_a_model_goes_with_the_mouse(view, qtbot):
+    said = []
+    view.hovered.connect(said.append)
+    view.show()
+    cards = view.models
+    rows = map(cards.item, range(cards.count()))
+    item = next(one for one in rows if isinstance(one.data(INFO), ModelInfo))
+    cards.scrollToItem(item)
+    qtbot.mouseMove(cards.viewport(), cards.visualItemRect(item).center())
+    cards.itemEntered.emit(item)
+    assert said[-1]
+    QApplication.sendEvent(cards, QEvent(QEvent.Type.Leave))
+    assert said[-1] == ""
+    assert all(f"{one}: " in item.toolTip() for one in item.data(INFO).rows), "G6 alone says nothing"

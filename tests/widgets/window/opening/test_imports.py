@@ -183,7 +183,8 @@ def test_one_click_on_what_was_done_to_a_picture_offers_the_alternatives(
 ) -> None:
     window, path = open_window(State("d4-cnn", device="cpu")), photo(tmp_path)
     line = window.data_line
-    assert line.text.text().endswith(": as it is") and not line.button.isVisible(), "of a sample of the program"
+    qtbot.waitUntil(lambda: line.text.text().endswith(": as it is"), timeout=LONGEST_MS)
+    assert not line.button.isVisible(), "of a sample of the program"
     stage, corner = window.panes.front(), QPoint(0, 0)
     assert stage is not None
     before = stage.mapTo(window, corner)

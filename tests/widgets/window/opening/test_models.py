@@ -276,6 +276,7 @@ def test_a_hostile_checkpoint_is_shown_and_not_opened(
     torch.save({"w": torch.zeros(2), "x": Attack(mark)}, path)
     drop(window, path)
     page = page_of(qtbot, window)
+    assert "It is refused" in page.told.text() and "gives it all that you may do" not in page.told.text()
     assert "posix.system" in page.told.text() and not page.go.isVisible() and page.cancel.text() == "Close"
     assert page.listing.isVisible() and "posix system" in page.listing.toPlainText()
     (tabs,) = page.findChildren(QTabWidget)
@@ -295,7 +296,7 @@ def test_a_damaged_file_is_one_sentence(qtbot: QtBot, window: MainWindow, tmp_pa
 
 
 def test_a_session_asks_before_a_file_runs(
-    qtbot: QtBot, window: MainWindow, net: Path, mark: Path, tmp_path: Path
+    qtbot: QtBot, window: MainWindow, net: Path, mark: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     session = tmp_path / "s.json"
     save_session(session, State(f"{net}:Net", layer="conv", device="cpu"))
@@ -308,6 +309,9 @@ def test_a_session_asks_before_a_file_runs(
     qtbot.waitUntil(lambda: window.controller.state.layer == "conv", timeout=LONG_MS)
     assert window.controller.state.model == f"{net}:Net"
     assert window.files.models.recent() == [f"{net}:Net"]
+    monkeypatch.chdir(tmp_path)
+    window.files.models.keep("net.py:Net")
+    assert window.files.models.recent() == [f"{net}:Net"], "named so, the same is found in one folder only"
 
 
 @pytest.mark.slow

@@ -14,6 +14,7 @@ from pytestqt.qtbot import QtBot
 import main
 from explorer.app.answering.engine import LocalEngine
 from explorer.declare.elements import Step
+from explorer.state.session import save_session
 from explorer.state.state import State
 from tests.widgets.parts.driving.windows import LONGEST_MS, Open, open_window, settle
 from widgets.base.text.words import figure
@@ -216,3 +217,34 @@ def test_a_file_that_never_ran_is_shown_once_it_does(open_window: Open, qtbot: Q
 
 def test_no_file_is_watched_for_a_network_of_ours(open_window: Open) -> None:
     assert open_window(State("d4-cnn")).controller.files.files == ()
+
+
+def test_a_file_that_breaks_after_its_session_was_shown_is_no_fault_of_the_session(
+    open_window: Open, qtbot: QtBot, file: Path, tmp_path: Path
+) -> None:
+    save_session(tmp_path / "session.json", state_of(file))
+    window = open_window(State("d4-cnn", sample="digit-3"))
+    window.controller.open_session(str(tmp_path / "session.json"))
+    qtbot.waitUntil(lambda: window.controller.state.model == f"{file}:Net", timeout=LONGEST_MS)
+    settle(qtbot, window, measured=True)
+    file.write_text(NET.replace("def forward(self, x):", "def forward(self, x:"))
+    text = window.infobar.text
+    qtbot.waitUntil(lambda: "SyntaxError" in text.text(), timeout=LONGEST_MS)
+    assert "net.py" in text.text() and "session.json" not in text.text()
+
+
+def test_what_is_done_for_a_network_of_ones_own_is_told_at_once_and_can_be_changed(
+    open_window: Open, qtbot: QtBot, file: Path
+) -> None:
+    file.write_text(NET.replace("nn.Conv2d(1", "nn.Conv2d(3"))
+    window = open_window(state_of(file))
+    line = window.data_line
+    qtbot.waitUntil(lambda: "…" not in line.text.text(), timeout=LONGEST_MS)
+    assert line.text.text() == "Digit 3: grey repeated in 3 channels"
+    settle(qtbot, window)
+    qtbot.mouseClick(line.button, Qt.MouseButton.LeftButton)
+    page = window.files.imports.page
+    assert page is not None
+    qtbot.waitUntil(page.go.isEnabled, timeout=LONGEST_MS)
+    assert "Shown in “Net in net.py”" in page.told.text() and "grey repeated in 3 channels" in page.told.text()
+    page.reject()

@@ -8,10 +8,12 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
+import main
 from explorer.app.answering.engine import LocalEngine
 from explorer.state.state import State
 from tests.explorer.parts.small_cards import CARDS
 from tests.widgets.parts.driving.windows import Open, settle
+from widgets.window.main_window import MainWindow
 
 
 @pytest.fixture
@@ -58,3 +60,21 @@ def test_escape_cancels_what_plays(qtbot: QtBot, open_window: Open) -> None:
 def test_the_command_of_a_file_has_its_trust() -> None:
     assert State("net.py:Net").command().endswith("--trust") and "--trust" not in State("fine").command()
     assert State("fine", compare="net.py:Net").command().endswith("--trust")
+
+
+@pytest.mark.parametrize("panel", ["points", "errors"])
+def test_escape_takes_a_selected_atom_back_from_any_panel(panel: str, qtbot: QtBot) -> None:
+    """Views in space had no use for Esc: a selected atom stayed."""
+    window = MainWindow(lambda: LocalEngine(main.cards()), State("egnn", sample="ethanol-3d", device="cpu", node=2))
+    qtbot.addWidget(window)
+    with qtbot.waitExposed(window):
+        window.show()
+    window.controller.begin()
+    settle(qtbot, window, measured=True)
+    qtbot.waitUntil(lambda: not window.status.doing.isVisible())
+    view = window.panes.named(panel)
+    assert view is not None and window.controller.state.node == 2
+    view.setFocus()
+    qtbot.keyClick(view, Qt.Key.Key_Escape)
+    assert window.controller.state.node is None
+    window.close()

@@ -79,7 +79,7 @@ def opened(open_window: Open, tmp_path: Path, trust: Trust, qtbot: QtBot) -> Cal
         action.trigger()
         qtbot.waitUntil(lambda: window.files.trainer.page is not None, timeout=LONGEST_MS)
         page = window.files.trainer.page
-        assert page is not None and page.isVisible() and "net-Net" in page.path.text()
+        assert page is not None and page.isVisible() and page.path.text() == str(tmp_path / "net-Net.safetensors")
         page.path.setText(str(tmp_path / "out.safetensors"))
         return page
 

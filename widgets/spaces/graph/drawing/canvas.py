@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QMouseEvent, QPaintEngine, QPainter, QWheelEvent
+from PySide6.QtGui import QContextMenuEvent, QFontMetricsF, QKeyEvent, QMouseEvent, QPaintEngine, QPainter, QWheelEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from widgets.base.look import theme
@@ -23,6 +23,7 @@ from widgets.spaces.graph.drawing.geometry import (
     SAMPLES,
     Eye,
     Strands,
+    beside_in,
     edge_under,
     fitted,
     inside,
@@ -158,8 +159,10 @@ class GraphCanvas(QWidget):
             box = cells[0][2]
             more = 18.0 * self.lines.loops, 8.0 * bool(self.hulls), 14.0 * bool(self.graphs)
             labelled = self.labels != "none" and len(self.places) <= LABELLED
+            label = QFontMetricsF(self.font()).horizontalAdvance(str(len(self.places) - 1)) if labelled else 0.0
             margin = margin_in(box.width(), box.height(), labelled, *more)
-            self.eye = fitted(*self._bounds(), box.width(), box.height(), margin, 1.0 if self.given else STRETCH)
+            wide = box.width() - 2 * beside_in(box.width(), margin, label)
+            self.eye = fitted(*self._bounds(), wide, box.height(), margin, 1.0 if self.given else STRETCH)
         self.update()
 
     def points(self, box: QRectF) -> Array:

@@ -15,6 +15,7 @@ SAMPLES = 1_500_000  # points that a picture of very many edges is made of
 BOW = 5.0  # pixels between two edges that join the same nodes
 BOWED = 200_000  # lines up to which those that share their ends part
 PARTED = 500  # nodes up to which none is drawn over another
+LARGEST = 13.0  # pixels of the radius of a node
 # of a node, in the order in which a text is tried there
 SIDES = np.array([(1, 0), (-1, 0), (0, 1), (0, -1), (0.71, -0.71), (0.71, 0.71), (-0.71, -0.71), (-0.71, 0.71)])
 STEPS = 6  # straight pieces of a bowed edge, for hits
@@ -78,6 +79,11 @@ def fitted(
     return replace(eye, scale=min(room_x / (across * right), room_y / (up * upright), 140.0))
 
 
+def beside_in(width: float, margin: float, label: float) -> float:
+    """Return the room at either side of a graph beyond its margin, for a number of that width beside a node."""
+    return min(max(LARGEST + 6.0 + label - margin, 0.0), 0.05 * width) if label else 0.0
+
+
 def margin_in(width: float, height: float, labelled: bool, *more: float) -> float:
     """Return the margin round a graph in a panel of that size, with more for what is drawn outside of its nodes.
 
@@ -98,7 +104,7 @@ def node_radius(nodes: int, across: float, up: float, scale: float, apart: float
         return 12.0
     # nodes in a row have the row's length to share, however flat their box is
     room = scale * math.sqrt(max(across, up / nodes) * max(up, across / nodes) / nodes)
-    wanted = min(max(0.22 * room, 8.0 if room >= 26 else 1.0), 13.0)
+    wanted = min(max(0.22 * room, 8.0 if room >= 26 else 1.0), LARGEST)
     return min(wanted, max(0.46 * apart * scale, 2.5))
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QImage, QKeyEvent, QMouseEvent, QPaintEngine, QPainter, QWheelEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
@@ -48,6 +48,7 @@ class MeshCanvas(QWidget):
     edge; with Ctrl: a face. F or a double click: fit; Home: from where it was seen first; W: wireframe; arrows: orbit.
     """
 
+    asked = Signal(int, int, QPoint)  # panel and vertex, -1 where there is none, that the other button clicked; where
     picked = Signal(int, str, int)  # panel, "vertex", "edge" (3 face + side) or "face", its number; "" and -1: nothing
     hovered = Signal(int, int)  # panel and vertex under the cursor, -1 where there is none
     wheel_on_vertex = Signal(int, float)  # the selected vertex and notches
@@ -359,15 +360,14 @@ class MeshCanvas(QWidget):
         press, self._press, self._act = self._press, None, ""
         self.unsetCursor()
         found = self.under(press)
-        if self._moved or event.button() != LEFT or found is None:
+        if self._moved or event.button() == MIDDLE or found is None:
             return
         panel, hit = found
-        keys = event.modifiers()
-        kind = "edge" if keys & SHIFT else "face" if keys & CTRL else "vertex"
-        if hit is None:
-            self.picked.emit(panel, "", -1)
-        else:
-            self.picked.emit(panel, kind, hit.index(kind))
+        if event.button() == RIGHT:
+            self.asked.emit(panel, -1 if hit is None else hit.vertex, event.globalPosition().toPoint())
+            return
+        kind = "edge" if event.modifiers() & SHIFT else "face" if event.modifiers() & CTRL else "vertex"
+        self.picked.emit(panel, "" if hit is None else kind, -1 if hit is None else hit.index(kind))
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         if event.button() == LEFT:

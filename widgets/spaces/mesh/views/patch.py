@@ -39,6 +39,8 @@ class PatchView(FrameView[Found]):
 
     POINTS_AT, FOLLOWS, NOTHING, NONE = "vertex", ("node",), NOTHING, NONE
 
+    figure_height = 1.2  # of the width of a figure in a column: patches, rose and kernels below each other
+
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.choice = Choice()
@@ -72,7 +74,7 @@ class PatchView(FrameView[Found]):
         column.addWidget(self._chrome)
         column.addWidget(self.rolled, 1)
         column.addWidget(self.words, 1)
-        both = Adaptive(self)
+        both = Adaptive(self, turned=self._share)
         both.addWidget(self.patch, 6)
         both.addWidget(self.rose, 3)
         both.addWidget(self._right, 6)
@@ -88,6 +90,13 @@ class PatchView(FrameView[Found]):
         self.pointer.chosen.connect(self._choose)
         self.apply_theme()
         self.show_frame(None)
+
+    def _share(self, flat: bool) -> None:
+        """Give the rose as much as a patch where all stand below each other."""
+        layout = self.layout()
+        if isinstance(layout, Adaptive):
+            for k, part in enumerate((6, 3, 6) if flat else (6, 5, 4)):
+                layout.setStretch(k, part)
 
     # what comes in --------------------------------------------------------------------------------------------
     def parts(self) -> list[Found]:

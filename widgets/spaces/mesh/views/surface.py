@@ -43,7 +43,7 @@ NOTCH = 15.0  # degrees of a frame to a notch of the wheel
 NARROW = 640  # pixels of width below which the choices stand without their words
 SIDES = (("", "Square"), ("F(x)", "F(x)"), ("x,F(x)", "x and F(x)"), ("ρ′(g)F(x),F(ρ(g)x)", "Both ways"))
 COLOURS = (("layer", "Feature"), ("answer", "Answer"), ("parts", "Known parts"), ("gauge", "Ambiguity"))
-AMOUNTS = ((150, "few"), (500, "some"), (1500, "many"), (10**9, "all"))  # of arrows and of frames
+AMOUNTS = ((150, "few vertices"), (500, "some vertices"), (1500, "many vertices"), (10**9, "all vertices"))
 
 
 class SurfaceView(EyeView[tuple[Square, MeshPart]]):
@@ -112,6 +112,7 @@ class SurfaceView(EyeView[tuple[Square, MeshPart]]):
         self.canvas.picked.connect(self._picked)
         self.canvas.hovered.connect(self._hover)
         self.canvas.wheel_on_vertex.connect(self._turn_gauge)
+        self.canvas.asked.connect(self.ask_menu)
         self.canvas.turned.connect(self._turn_mesh)
         self.canvas.let_go.connect(lambda: self.wished.emit(Wish(done=True)))
         self.pointer.moved.connect(self._follow)
@@ -196,7 +197,7 @@ class SurfaceView(EyeView[tuple[Square, MeshPart]]):
 
     def _offer(self, square: Square, part: MeshPart) -> None:
         names = features(part, part.rep, part.values.shape[1]) if part.kind != "invariant" else []
-        items = [(-1, "strongest"), *enumerate(names)]
+        items = [(-1, "largest"), *enumerate(names)]
         with QSignalBlocker(self.feature):
             if [(self.feature.itemData(k), self.feature.itemText(k)) for k in range(self.feature.count())] != items:
                 self.feature.clear()

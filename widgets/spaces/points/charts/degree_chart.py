@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from PySide6.QtCore import QPointF, QSize
+from PySide6.QtCore import QPoint, QPointF, QSize, Signal
 from PySide6.QtGui import QColor, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
@@ -19,12 +19,14 @@ WORDS = {"0e": "scalars", "0o": "pseudo-scalars", "1o": "vectors", "1e": "pseudo
 
 
 class DegreeChart(Plot):
-    """Two bars for each kind of value: F(x), and F(rho(g) x) beside it.
+    """Two bars for each kind of value: F(x), and F(rho(g) x) beside it. A click with the other button asks of one.
 
     Args:
         measured: what the bars say of the values.
         names: what the two bars are of. Where keys have no room, in a narrow chart, they follow the title.
     """
+
+    asked = Signal(int, QPoint)  # the degree of a bar, and where on the screen
 
     def __init__(
         self, parent: QWidget | None = None, measured: str = "size", names: tuple[str, str] = ("F(x)", "F(ρ(g)x)")
@@ -35,6 +37,7 @@ class DegreeChart(Plot):
         self.spectrum: Spectrum | None = None
         self._title = ""
         self.bars = [self.add(Columns(), 1), self.add(Columns(), 1)]
+        self.box.asked = self._ask
         self.dress()
 
     def sizeHint(self) -> QSize:
@@ -76,6 +79,13 @@ class DegreeChart(Plot):
         before, after = (figure(float(side[k])) for side in (found.before, found.after))
         mixed = f"components changed by {100 * float(found.mixed[k]):.3g} %"
         return f"{count} × {kind}: {what}\n{self.measured} {before}, after {after}\n{mixed}"
+
+    def _ask(self, at: QPoint) -> bool:
+        x = self.box.mapSceneToView(QPointF(self.mapFromGlobal(at))).x()
+        if self.spectrum is None or not 0 <= round(x) < len(self.spectrum.kinds):
+            return False
+        self.asked.emit(int(self.spectrum.kinds[round(x)].rstrip("eo")), at)
+        return True
 
     def dress(self) -> None:
         super().dress()

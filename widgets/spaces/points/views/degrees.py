@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QComboBox, QVBoxLayout, QWidget
 
 from explorer.spaces.points.drawing.spectrum import Degreed
@@ -55,7 +55,14 @@ class DegreesView(FrameView[tuple[Square, Degreed]]):
     def _chart(self) -> DegreeChart:
         chart = DegreeChart()
         chart.hovered.connect(self.hovered)
+        chart.asked.connect(lambda degree, at: self._ask_menu(chart, degree, at))
         return chart
+
+    def _ask_menu(self, chart: DegreeChart, degree: int, at: QPoint) -> None:
+        """Ask for the menu of all values of a degree."""
+        square, _ = self.parts()[self.beside.charts.index(chart)]
+        mixed = "irreps(" in square.layer.field  # coordinates are of one degree: the whole layer
+        self.ask_menu_of(square, at, "degree" if mixed else "", degree if mixed else -1)
 
     def parts(self) -> list[tuple[Square, Degreed]]:
         """Return the squares whose layers may have values of degrees."""
@@ -99,7 +106,8 @@ class DegreesView(FrameView[tuple[Square, Degreed]]):
                          "components changed": found.mixed}  # fmt: skip
                 out |= {f"{prefix}{name}": values for name, values in known.items()}
         if (curve := self.basis.curve) is not None and parts:
-            out |= {curve.quantity: np.asarray(curve.along), "functions": np.asarray(curve.values)}
+            # a row for each distance
+            out |= {curve.quantity: np.asarray(curve.along), "functions": np.asarray(curve.values).T}
         return out
 
     def caption(self) -> str:

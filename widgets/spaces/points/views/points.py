@@ -79,6 +79,7 @@ class PointsView(EyeView[tuple[Square, PointsPart]]):
         self._chrome = ControlRow("Show", self.sides, "value", self.value, "arrows", self.arrows, *ticks, narrow=NARROW)
         stacked(self, self._chrome, self.canvas, gap=2).setContentsMargins(0, 0, 0, 4)
         self.canvas.picked.connect(self._picked)
+        self.canvas.asked.connect(self.ask_menu)
         self.canvas.hovered.connect(self._hover)
         self.canvas.turned.connect(self._turn)
         self.canvas.let_go.connect(lambda: self.wished.emit(Wish(done=True)))
@@ -158,6 +159,12 @@ class PointsView(EyeView[tuple[Square, PointsPart]]):
             self.cell.isChecked(),
         )  # fmt: skip
         self.refresh()
+
+    def square_in(self, panel: int) -> Square | None:
+        return self.parts()[self._shown[panel][0]][0] if self.parts() and panel < len(self._shown) else None
+
+    def drawn_part(self) -> tuple[str, int]:
+        return ("value", self.choice.block) if self.choice.block >= 0 else ("", -1)
 
     def _follow(self, point: int | None) -> None:
         """Outline the point of x that the mouse is at in another view."""

@@ -14,6 +14,7 @@ from explorer.square.frame import Square
 from explorer.state.state import State
 from widgets.base.frame_view import FrameView
 from widgets.base.look import theme
+from widgets.base.text.glossary import say
 from widgets.base.text.words import subject
 from widgets.base.view import ViewSpec, Wish
 from widgets.spaces.sequence.step_canvas import StepCanvas
@@ -111,7 +112,7 @@ class StepsView(FrameView[tuple[Square, TimePart]]):
         self._chrome.show()
         square, part = parts[0]
         self._offer(part)
-        self.where.setText(self._words(part))
+        self.where.setText(say(self._words(part)))
         self.canvas.show_cells(self.cells(), part.names, square.layer.name, self.state.channel)
         if square.layer.name != self._seen:
             self._seen = square.layer.name
@@ -160,7 +161,11 @@ class StepsView(FrameView[tuple[Square, TimePart]]):
     def figure_size(self) -> QSize:
         """Return the size at which no equation is out of sight."""
         wide = max(640, self.width())
-        return QSize(wide, max(self.height(), self.canvas.full_height(float(wide)) + self._chrome.height() + 8))
+        return QSize(wide, max(self.height(), self.height_at(wide)))
+
+    def height_at(self, width: int) -> int:
+        """Return the height at which no equation is out of sight in a figure of that width."""
+        return self.canvas.full_height(float(width)) + self._chrome.height() + 8
 
     def numbers(self) -> dict[str, NDArray[Any]]:
         cells = self.cells()

@@ -75,11 +75,13 @@ class GlobeView(EyeView[tuple[Square, SpherePart]]):
         for chart in self.spectra:
             below.addWidget(chart, 1)
             chart.hovered.connect(self.hovered)
+        self.spectra[1].asked.connect(lambda degree, at: self.ask_menu_of(self.parts()[0][0], at, "degree", degree))
         column = QVBoxLayout(content)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addWidget(self.canvas, 3)
         column.addLayout(below, 2)
+        self.canvas.asked.connect(self.ask_menu)
         self.canvas.turned.connect(self._turn)
         self.canvas.let_go.connect(lambda: self.wished.emit(Wish(done=True)))
         self.pages = Pages(self, content, self.NOTHING)
@@ -135,7 +137,8 @@ class GlobeView(EyeView[tuple[Square, SpherePart]]):
             grid.arrange()
         spectra = [(part, names, "power by degree") for names in SPECTRA]
         if several:
-            spectra = [(p, SPECTRA[1], f"power · {square.title}") for square, p in parts]
+            # by their names: titles that begin alike would be cut to the same words
+            spectra = [(p, SPECTRA[1], f"{square.model} · power") for square, p in parts]
         for chart, (p, names, title) in zip(self.spectra, spectra, strict=True):
             chart.show_spectrum(p.spectrum_of(*names), title, NO_DEGREES)
 

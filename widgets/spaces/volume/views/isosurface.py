@@ -65,6 +65,7 @@ class IsosurfaceView(EyeView[tuple[Square, VolumePart]]):
         stacked(self, self._chrome, self.canvas, gap=2)
         self.canvas.hovered.connect(self._hover)
         self.canvas.picked.connect(self._picked)
+        self.canvas.asked.connect(self.ask_menu)
         self.canvas.turned.connect(self._turn)
         self.canvas.let_go.connect(self._let_go)
         self._again = QTimer(self, singleShot=True, interval=AGAIN_MS)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import Signal
+from PySide6.QtGui import QContextMenuEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from explorer.spaces.volume.drawing.values import VolumePart
@@ -180,6 +181,14 @@ class OrientationsView(FrameView[tuple[Square, VolumePart]]):
         row.fitted.connect(self.refresh)
         row.apply_theme()
         return row
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Offer to change the layer that is drawn, and the channel under the mouse."""
+        at = event.globalPos()
+        for row, (square, part) in zip(self.rows, self.turned(), strict=False):
+            if row.rect().contains(row.mapFromGlobal(at)):
+                unit = ("channel", part.field * len(part.labels) + row.hot) if row.hot is not None else ("", -1)
+                self.ask_menu_of(square, at, *unit)
 
     # what is shown ----------------------------------------------------------------------------------------------
     def parts(self) -> list[tuple[Square, VolumePart]]:

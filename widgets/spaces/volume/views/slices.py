@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QSignalBlocker, Qt
+from PySide6.QtGui import QContextMenuEvent
 from PySide6.QtWidgets import QComboBox, QGridLayout, QHBoxLayout, QLabel, QSlider, QVBoxLayout, QWidget
 
 from explorer.spaces.volume.drawing.values import VolumePart
@@ -82,6 +83,11 @@ class SlicesView(FrameView[tuple[Square, VolumePart]]):
         self.pointer.moved.connect(self._point)
         self.apply_theme()
         self.refresh()
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Offer to change the layer that is drawn, or the channel of it that is selected."""
+        if self.parts():
+            self.ask_menu_of(self.parts()[0][0], event.globalPos())
 
     # what is shown ----------------------------------------------------------------------------------------------
     def parts(self) -> list[tuple[Square, VolumePart]]:

@@ -34,6 +34,7 @@ class Molecule:
     lines: list[int] = field(default_factory=list)  # where the bonds stand
     charges: dict[int, int] = field(default_factory=dict)  # formal ones, of the atoms that have one
     charged: bool = False  # by lines "M  CHG"
+    spatial: bool = False  # said to lie in space, though it may be flat
 
 
 def found_in_molecules(molecules: list[Molecule]) -> Found:
@@ -56,7 +57,8 @@ def found_in_molecules(molecules: list[Molecule]) -> Found:
         found.notes.append(f"{len(molecules)} molecules as a batch: {told}" + (", ..." if len(molecules) > 6 else ""))
     places = np.array([p for m in molecules for p in m.places], np.float64).reshape(-1, 3)
     if len(places) and np.ptp(places[:, :2]) > 0:
-        found.position = places if np.ptp(places[:, 2]) > 0 else places[:, :2]
+        spatial = np.ptp(places[:, 2]) > 0 or any(m.spatial for m in molecules)
+        found.position = places if spatial else places[:, :2]
         if len(molecules) > 1:
             _set_apart(found.position, start)
     return found
@@ -91,7 +93,7 @@ class _Lines:
 
 def _molecule(lines: _Lines) -> Molecule:
     molecule = Molecule(lines.next("the name").strip())
-    lines.next("the second line of the header")
+    molecule.spatial = lines.next("the second line of the header")[20:22].upper() == "3D"
     lines.next("the third line of the header")
     counts = lines.next("the line of counts")
     if "V3000" in counts:

@@ -1,0 +1,131 @@
+"""Of a file that holds several things one is taken, and points far from the origin are judged fairly."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from equiscope import check_equivariance
+from explorer.data.finding import find_sample
+from explorer.data.formats.checks import ReadError
+from explorer.declare.inputs import Inputs
+from explorer.spaces.graph.fields import EDGE_INDEX
+from explorer.spaces.points.fields import POSITION, edge
+from explorer.spaces.points.network.fit import fit_points
+from explorer.spaces.points.network.form import PointsInput
+from explorer.spaces.points.sample import points_sample
+
+WATER = """water
+  hand{code}
+
+  3  2  0  0  0  0  0  0  0  0999 V2000
+    0.0000    0.0000    0.0000 O   0  0
+    0.9600    0.0000    0.0000 H   0  0
+   -0.2400    0.9300    {z} H   0  0
+  1  2  1  0
+  1  3  1  0
+M  END
+$$$$
+"""
+CARBON_MONOXIDE = """second
+  hand
+
+  2  1  0  0  0  0  0  0  0  0999 V2000
+    0.2000    0.2000    0.0000 C   0  0
+    1.1300    0.0000    0.5000 O   0  0
+  1  2  3  0
+M  END
+$$$$
+"""
+ALL = PointsInput(signals=("x", "position", "edge_index"), features="elements", edges="all")
+
+
+def written(folder: Path, name: str, text: str) -> str:
+    (folder / name).write_text(text)
+    return str(folder / name)
+
+
+def test_molecules_of_one_file_do_not_hear_each_other(tmp_path: Path) -> None:
+    path = written(tmp_path, "two.sdf", WATER.format(code="", z="0.2000") + CARBON_MONOXIDE)
+    first = fit_points(find_sample(path), ALL)
+    assert first.names == ("O1", "H1", "H2") and first.signals["edge_index"].values.shape == (2, 6)
+    assert "the first of 2" in first.notes[0] and "two#2" in first.notes[0]
+    second = fit_points(find_sample(f"{path}#2"), ALL)
+    assert [name[0] for name in second.names] == ["C", "O"] and second.signals["edge_index"].values.max() == 1
+    with pytest.raises(ReadError, match="holds 2 graphs, #1 to #2"):
+        find_sample(f"{path}#3")
+
+
+def test_a_flat_molecule_lies_in_space_where_its_file_says_so(tmp_path: Path) -> None:
+    flat = WATER.format(code="", z="0.0000")
+    assert find_sample(written(tmp_path, "drawn.sdf", flat)).signals["position"].values.shape == (3, 2)
+    said = WATER.format(code=" " * 14 + "3D", z="0.0000")
+    assert find_sample(written(tmp_path, "said.sdf", said)).signals["position"].values.shape == (3, 3)
+
+
+def test_models_and_frames_that_are_left_out_are_told(tmp_path: Path) -> None:
+    atom = "ATOM      1  CA  GLY A   1       0.000   0.000   0.000  1.00  0.00           C\n"
+    models = written(tmp_path, "m.pdb", f"MODEL        1\n{atom}ENDMDL\nMODEL        2\n{atom}ENDMDL\nEND\n")
+    assert "the first of 2 models is read" in find_sample(models).notes
+    frame = "1\nProperties=species:S:1:pos:R:3\nO 0 0 0\n"
+    assert "the first frame of several" in find_sample(written(tmp_path, "f.extxyz", 2 * frame)).notes
+    assert "the first frame of several" not in find_sample(written(tmp_path, "g.extxyz", frame + "\n")).notes
+
+
+def test_of_disordered_sites_those_seen_most_often_are_drawn(tmp_path: Path) -> None:
+    head = "data_x\n_cell_length_a 5\n_cell_length_b 6\n_cell_length_c 7\n_cell_angle_alpha 90\n_cell_angle_beta 90\n"
+    table = "_cell_angle_gamma 90\n_space_group_name_H-M_alt 'P 1'\nloop_\n_atom_site_label\n_atom_site_type_symbol\n"
+    columns = "".join(
+        f"_atom_site_{word}\n" for word in ("fract_x", "fract_y", "fract_z", "occupancy", "disorder_group")
+    )
+    sites = "C1 C .1 .2 .3 1 .\nOA O .3 .2 .3 .4 1\nOB O .35 .25 .3 .6 2\n"
+    found = find_sample(written(tmp_path, "d.cif", head + table + columns + sites))
+    assert len(found.signals["position"].values) == 2
+    assert np.allclose(found.signals["position"].values[1], (1.75, 1.5, 2.1))
+    assert any("1 of 3 sites left out" in note for note in found.notes)
+
+
+# far away -------------------------------------------------------------------------------------------------------
+SURVEYED = np.array([4.5e6, 5e5, 100.0])
+
+
+def test_a_survey_is_taken_about_its_middle_and_a_crystal_stays() -> None:
+    cloud = np.random.default_rng(0).normal(size=(40, 3))
+    far = fit_points(points_sample("far", cloud + SURVEYED), PointsInput(signals=("position",)))
+    places = far.signals["position"].values
+    assert np.abs(places).max() < 10 and "is taken for the origin" in far.notes[0]
+    assert np.allclose(places - places[0], cloud - cloud[0], atol=1e-8)
+    near = fit_points(points_sample("near", cloud + 50), PointsInput(signals=("position",)))
+    assert np.array_equal(near.signals["position"].values, cloud + 50) and not near.notes
+
+
+class Ways(nn.Module):
+    """The way along each edge: as good as the places are."""
+
+    out_field = edge("1x1o")
+
+    def forward(self, position: torch.Tensor, index: torch.Tensor) -> torch.Tensor:
+        return position[index[0]] - position[index[1]]
+
+
+class Bent(Ways):
+    """The same with a fault far above what is lost."""
+
+    def forward(self, position: torch.Tensor, index: torch.Tensor) -> torch.Tensor:
+        return super().forward(position, index) * torch.tensor([1.0, 1.0, 1.0 + 1e-6], dtype=position.dtype)
+
+
+def far_away() -> Inputs:
+    cloud = torch.tensor(np.random.default_rng(1).normal(size=(8, 3)) + SURVEYED)
+    pairs = torch.combinations(torch.arange(8)).T.contiguous()
+    return Inputs((cloud, pairs), (POSITION, replace(EDGE_INDEX)), ("position", "edge_index"))
+
+
+def test_what_the_last_digit_of_far_places_moves_is_no_fault() -> None:
+    assert check_equivariance(Ways(), far_away(), "E3").verdict == "holds"
+    assert check_equivariance(Bent(), far_away(), "E3").verdict == "broken"
