@@ -104,8 +104,10 @@ class _Slot:
         """Return the field: the best one of those that are clear of tensors of this shape, None where none is."""
         if not self.errors or self.clear:
             return self.field
-        alike = [f for f in self.errors if any(s == tuple(self.value.shape) and c.rep == f.rep for s, c in clear)]
+        here = [c for s, c in clear if s == tuple(self.value.shape)]
+        alike = [f for f in self.errors if any(c.rep == f.rep for c in here)]
         plain = [f for f in self.errors if isinstance(f.rep, Scalar)]
+        alike, plain = ([f for f in some if any(c.domain == f.domain for c in here)] or some for some in (alike, plain))
         best, *others = sorted(self.errors, key=lambda f: self.errors[f])
         if not alike and self.errors[best] < _NEAR * min(self.errors[f] for f in others):
             return best  # a fault that is small beside what another way would be off by

@@ -204,7 +204,11 @@ class GridInference(Inference):
         return FieldType(Grid(float(apart.pop())), guessed=True) if len(apart) == 1 else None
 
     def ways(self, field: FieldType, shape: tuple[int, ...], told: Sequence[FieldType]) -> Sequence[FieldType]:
-        """Return the other way round where as many channels as places may lie last or before them."""
+        """Return the other way round where as many channels as places may lie last or before them, or be places."""
+        if isinstance(field.domain, TokenPairs) and len(shape) == 3:
+            return [FieldType(field.domain.tokens, guessed=True)]
+        if isinstance(field.domain, Tokens) and shape[1:2] == shape[2:]:
+            return [FieldType(TokenPairs(field.domain), guessed=True)]
         if len(shape) != 4 or not isinstance(field.domain, Grid | Pixels) or getattr(field.domain, "flat", None):
             return ()
         spacing = self._spacing(shape[-2:])

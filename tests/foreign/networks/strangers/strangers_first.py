@@ -81,6 +81,10 @@ def words() -> Given:
     return Given((torch.arange(9)[None] * 2 % 19,), ("nodes@1",))
 
 
+def patched() -> Given:
+    return Given((drawn(2, 1, 16, 16),), ("grid",), step=4)
+
+
 def picture() -> Given:
     return Given((drawn(2, 1, 12, 12),), ("grid",))
 
@@ -116,6 +120,8 @@ CASES: tuple[Case, ...] = (
     first("Types", types, "E3", "fixed", 1, BROKEN, "net.0"),
     first("NodeTypes", node_types, "permutation", "nodes", 0),
     first("NodeTypes", node_types, "permutation", "nodes", 1, BROKEN, "out"),
+    first("Square", patched, "translation", "fixed", 0),
+    first("Square", patched, "translation", "fixed", 1, BROKEN, "places"),
     first("Pooled", picture, "translation", "fixed", 0),
     first("Pooled", picture, "translation", "fixed", 1, BROKEN, "conv"),
 )

@@ -211,3 +211,32 @@ class NodeTypes(nn.Module):
         if self.fault:
             heard = torch.cat([heard[:1] * 1.5, heard[1:]])
         return self.out(torch.tanh(h + heard))
+
+
+class Places(nn.Module):
+    def __init__(self, fault=0):
+        super().__init__()
+        self.table, self.fault = nn.Parameter(torch.randn(16, 16)), fault
+
+    def forward(self, h):
+        return h + self.table if self.fault else h + 0 * self.table
+
+
+class Square(nn.Module):
+    """As many tokens as channels: (B, 16, 16) looks like pairs of tokens."""
+
+    input_shape = (1, 16, 16)
+
+    def __init__(self, fault=0):
+        super().__init__()
+        self.cut, self.places, self.att = (
+            nn.Conv2d(1, 16, 4, 4),
+            Places(fault),
+            nn.MultiheadAttention(16, 2, batch_first=True),
+        )
+        self.mix, self.out = nn.Linear(16, 16), nn.Linear(16, 3)
+
+    def forward(self, x):
+        h = self.places(self.cut(x).flatten(2).transpose(1, 2))
+        h = h + self.att(h, h, h)[0]
+        return self.out(torch.tanh(self.mix(h)).mean(1))
