@@ -38,11 +38,6 @@ class Mosaic(pg.ImageItem):
         self.qimage.setColorTable(colour_table(self.kind))
         self._renderRequired = self._unrenderable = False
 
-    def viewTransformChanged(self) -> None:
-        """Look anew at what is seen: pyqtgraph keeps the part of a picture of another size, and cuts this one."""
-        super().viewTransformChanged()
-        self._cachedView = None
-
     def paint(self, p: QPainter, *rest: Any) -> None:
         if self.image is None:
             return

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+import ast
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Protocol
@@ -20,8 +20,6 @@ from explorer.network.tracing.layers import LayerError
 from explorer.square.preparing.prepare import Prepared
 from explorer.square.space import Space, space_of_kind
 from explorer.state.state import State
-
-_SAID = re.compile(r"^\s*(?:INPUT|input)_[A-Za-z]+\s*(?::[^=\n]+)?=", re.MULTILINE)  # in a file, of what it takes
 
 
 class Networks(Protocol):
@@ -68,10 +66,31 @@ def says_nothing(model: str) -> bool:
     if path is None or path.suffix != ".py" or not split_call(base)[1] or split_input(base)[1]:
         return False
     try:
-        text = path.read_text(errors="replace")
-    except OSError:
+        tree = ast.parse(path.read_text(errors="replace"))
+    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
         return False
-    return not _SAID.search(text) and not beside(path).exists()
+    return not _said_in(tree, split_call(base)[1]) and not beside(path).exists()
+
+
+def _said_in(tree: ast.Module, name: str) -> bool:
+    """Say whether a file says what its networks take, or a class of it what that one takes, by this name.
+
+    What a function makes may be of any class. What is assigned inside of functions says nothing.
+    """
+    classes = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
+    asked, open_ends = {}, [name] if name in classes else [*classes]
+    while open_ends:
+        one = open_ends.pop()
+        if one in classes and one not in asked:
+            asked[one] = classes[one]
+            open_ends += [base.id for base in classes[one].bases if isinstance(base, ast.Name)]
+    bodies = [(tree.body, "INPUT_"), *((node.body, "input_") for node in asked.values())]
+    return any(target.startswith(prefix) for body, prefix in bodies for line in body for target in _assigned(line))
+
+
+def _assigned(line: ast.stmt) -> list[str]:
+    found = line.targets if isinstance(line, ast.Assign) else [line.target] if isinstance(line, ast.AnnAssign) else []
+    return [target.id for target in found if isinstance(target, ast.Name)]
 
 
 def _runs(engine: Networks, state: State, card: Card) -> bool:

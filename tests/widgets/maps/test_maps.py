@@ -147,7 +147,7 @@ def assert_colours(grid: MapGrid, values: np.ndarray) -> None:
         assert seen == QColor(table[level]), place
 
 
-def test_a_larger_picture_after_a_smaller_one_is_drawn_whole(qtbot: QtBot) -> None:
+def test_pictures_of_other_sizes_in_the_same_place_are_drawn_whole(qtbot: QtBot) -> None:
     grid = grid_of(qtbot, maps(1, 12, 12), (500, 460))
     for values in (maps(1, 12, 12), maps(1, 29, 29), maps(4, 6, 9), maps(1, 30, 40), maps(1, 12, 12)):
         grid.set_values(values, -3.0, 3.0)
