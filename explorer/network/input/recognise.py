@@ -31,12 +31,12 @@ def most_places(network: nn.Module, runs: Callable[[int], bool]) -> int | None:
     """
     if runs(MANY):
         return None
-    return next((n for n in table_lengths(network) if runs(n) and not runs(n + 1)), None)
+    return next((n for n in table_lengths(network, MANY) if runs(n) and not runs(n + 1)), None)
 
 
-def table_lengths(network: nn.Module) -> list[int]:
-    """Return how many rows, fewer than many, what a network keeps has: each once, in ascending order."""
-    return sorted({n for shape in shapes_of(network) for n in shape[:-1] if 1 < n < MANY})
+def table_lengths(network: nn.Module, below: int) -> list[int]:
+    """Return how many rows, fewer than that, what a network keeps has: each once, in ascending order."""
+    return sorted({n for shape in shapes_of(network) for n in shape[:-1] if 1 < n < below})
 
 
 @dataclass(frozen=True, slots=True)

@@ -99,6 +99,14 @@ class SequenceInference(Inference):
             case _:
                 return False
 
+    def ways(self, field: FieldType, shape: tuple[int, ...], told: Sequence[FieldType]) -> Sequence[FieldType]:
+        """Return the same along each other axis that is as long: one of them is time, and the others channels."""
+        domain = field.domain
+        if not isinstance(domain, Steps) or domain.cut or not 0 <= domain.axis < len(shape):
+            return ()
+        others = [k for k, size in enumerate(shape) if size == shape[domain.axis] > 1 and k != domain.axis]
+        return [replace(field, domain=replace(domain, axis=k), guessed=True) for k in others]
+
     def infer(
         self, module: nn.Module, in_field: FieldType | None, shape_in: tuple[int, ...], shape: tuple[int, ...]
     ) -> FieldType | None:

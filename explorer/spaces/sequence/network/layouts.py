@@ -33,6 +33,7 @@ SPATIAL = (nn.Conv2d, nn.Conv3d)
 _WIDTHS = ("input_size", "in_channels", "embed_dim", "in_features")
 _STEPS = 23  # of the trial: no usual width, so that an order that does not fit is noticed
 _OTHERS = 12  # widths that are tried beside those that layers tell
+_LONGEST = 2049  # steps of a table that are tried
 _PAIRS = 60  # of a length and a width that are tried
 _HALVED = 32  # of a network that halves them again and again, and adds what it doubles to what it had
 
@@ -117,7 +118,7 @@ def sequence_input(network: nn.Module, told: dict[str, object]) -> SequenceInput
                 mixing += [order] if heard else []
                 break
         if running and not mixing and not most:  # fewer steps than in the trial may lie on another axis
-            for length in table_lengths(network):
+            for length in table_lengths(network, _LONGEST):
                 mixing = [order for order in orders if length != width and _ends(network, length, width, order)]
                 if mixing:
                     return sequence_input(network, {**told, "channels": width, "steps": length})
@@ -283,7 +284,7 @@ def _most(network: nn.Module, width: int, order: str) -> int | None:
 
 def _of_one_length(network: nn.Module, widths: Sequence[int], orders: Sequence[str]) -> list[tuple[int, int, str]]:
     """Return (steps, channels, order) of sequences of a length that a network has a table for, and takes no other."""
-    lengths = dict.fromkeys((*widths, *table_lengths(network)))
+    lengths = dict.fromkeys((*widths, *table_lengths(network, _LONGEST)))
     pairs = [(n, w) for w in widths[:_OTHERS] for n in lengths if n != w][:_PAIRS]
     heard = [(n, w, order) for n, w in pairs for order in orders if "N" in order and _ends(network, n, w, order)]
     return [(n, w, order) for n, w, order in heard if _keeps_apart(network, n, w, order)]
