@@ -121,7 +121,7 @@ def palette(t: Theme) -> QPalette:
 
 def style_sheet(t: Theme) -> str:
     # a view with a rule of its own lets its ground through, and Qt paints all of it again at each turn of the wheel:
-    # trees take theirs from the palette
+    # trees and lists take theirs from the palette
     return f"""
     QMainWindow::separator {{ background: {t.line}; width: 1px; height: 1px; }}
     QDockWidget {{ color: {t.muted}; font-weight: 600; }}
@@ -129,7 +129,7 @@ def style_sheet(t: Theme) -> str:
     QTabBar::tab {{ padding: 5px 10px; color: {t.muted}; border: none; border-bottom: 2px solid transparent; }}
     QTabBar::tab:selected {{ color: {t.text}; border-bottom: 2px solid {t.accent}; }}
     QTabWidget::pane {{ border: none; }}
-    QListView, QTextBrowser, QPlainTextEdit, QScrollArea {{ background: {t.panel}; border: none; }}
+    QTextBrowser, QPlainTextEdit, QScrollArea {{ background: {t.panel}; border: none; }}
     QComboBox QAbstractItemView {{ border: 1px solid {t.edge}; }}
     QToolTip {{ background: {t.panel}; color: {t.text}; border: 1px solid {t.line}; padding: 4px; }}
     QStatusBar {{ color: {t.muted}; }}

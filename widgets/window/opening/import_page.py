@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
     QFormLayout,
+    QFrame,
     QHBoxLayout,
     QLabel,
     QListWidget,
@@ -310,6 +311,7 @@ def _editor(choice: Choice) -> QComboBox | QListWidget:
             combo.addItem(title, value)
         return combo
     listed = QListWidget()
+    listed.setFrameShape(QFrame.Shape.NoFrame)
     for value, title in choice.options:
         item = QListWidgetItem(title)
         item.setData(Qt.ItemDataRole.UserRole, value)

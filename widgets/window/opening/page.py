@@ -77,6 +77,7 @@ class ModelPage(Dialog):
         self.changed: EditView | None = None
         self.source = CodeView()
         self.tensors = QTreeWidget()
+        self.tensors.setFrameShape(QFrame.Shape.NoFrame)
         self.listing = QPlainTextEdit(readOnly=True, lineWrapMode=QPlainTextEdit.LineWrapMode.NoWrap)
         self.listing.hide()
         self.listing.setAccessibleName("Members of the archive and opcodes of its pickles")
@@ -162,6 +163,7 @@ class ModelPage(Dialog):
         column.setContentsMargins(14, 0, 0, 0)
         column.setSpacing(6)
         self.callables = QListWidget()
+        self.callables.setFrameShape(QFrame.Shape.NoFrame)
         self.callables.setAccessibleName("What makes the network")
         self.follow = QCheckBox("Also run what I save in it later,\nuntil the window is closed")
         self.follow.setToolTip("For a file that you are writing: each save is another content, which asks again.")

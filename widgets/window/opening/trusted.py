@@ -8,6 +8,7 @@ from typing import Any
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QAbstractItemView,
+    QFrame,
     QHBoxLayout,
     QHeaderView,
     QLabel,
@@ -44,6 +45,7 @@ class TrustedFiles(Dialog):
             "again. What is taken back is asked about when it is opened next."
         )
         self.list = QTreeWidget()
+        self.list.setFrameShape(QFrame.Shape.NoFrame)
         self.list.setAccessibleName("Trusted files")
         self.list.setHeaderLabels(HEAD)
         self.list.setRootIsDecorated(False)

@@ -19,6 +19,7 @@ from explorer.square.frame import Frame
 from explorer.state.state import State
 from tests.widgets.parts.driving.windows import LONGEST_MS, Open, activate, settle
 from widgets.base.controls.dialog import Dialog
+from widgets.base.look import theme
 from widgets.base.text import glossary
 from widgets.charts.scene.box import Box
 from widgets.charts.scene.sheet import Sheet
@@ -54,6 +55,7 @@ class Painted(QObject):
 
 @pytest.fixture
 def page(qtbot: QtBot) -> Iterator[Dialog]:
+    theme.use("light")  # as every start does: a style sheet can make Qt paint all of a view that is scrolled
     made = Dialog()
     rows = QListWidget()
     rows.addItems([f"row {k}" for k in range(400)])

@@ -64,7 +64,7 @@ def test_the_palette_outlives_menus_that_are_filled_anew(qtbot: QtBot, open_wind
     assert window.controller.catalogue is not None
     window.menus.show_catalogue(window.controller.catalogue)  # as when more is found while it is open
     qtbot.keyClicks(window.palette_box.line, "planted a stride")
-    path = "Model › Images › G3  The convolutional block › Planted fault: a stride  (G3)"
+    path = "Model › Images › G3  The convolutional block › Planted fault: a stride"
     assert window.palette_box.shown()[0] == path
     window.menus.show_catalogue(window.controller.catalogue)
     qtbot.keyClick(window.palette_box.line, Qt.Key.Key_Return)
@@ -76,7 +76,7 @@ def test_the_palette_shows_where_an_action_is_and_says_that_nothing_fits(qtbot: 
     window = open_window(State())
     window.resize(1024, 700)
     box = window.palette_box
-    path = "Model › Compare with › L4  Adversarial networks › Deep convolutional GAN of faces (DCGAN)  (L4)"
+    path = "Model › Compare with › L4  Adversarial networks › Deep convolutional GAN of faces (DCGAN)"
     assert path in _palette(qtbot, window, "compare gan")
     places = [path.rpartition(" › ")[0] for path in box.shown() if path.startswith("Model")]
     assert max(map(box.list.fontMetrics().horizontalAdvance, places)) + 12 <= box.list.columnWidth(1)
