@@ -267,7 +267,7 @@ def _widened(view: View, figure: _Figure) -> bytes:
 def _chrome(view: View) -> list[QWidget]:
     """Return what of the seen is no part of a figure: controls, and charts that only say how they would be filled."""
     shown = [w for w in view.findChildren(QWidget) if not w.isHidden()]
-    charts = [w for w in shown if isinstance(getattr(w, "message", None), str)]
+    charts = [w for w in shown if isinstance(getattr(w, "message", None), str) and w.isVisibleTo(view)]
     hints = [w for w in charts if getattr(w, "message", "")]
     return [w for w in shown if w.property("chrome") or (w in hints and len(hints) < len(charts))]
 

@@ -45,10 +45,12 @@ class Server:
         with uncollected():
             from explorer.app.answering.engine import LocalEngine
             from explorer.app.remote.tampering import Untouched
+            from explorer.declare.symmetries import symmetries
             from explorer.work import crumbs
             from explorer.work.threads import tune
 
             tune()
+            symmetries()  # looks through files, which a network may have made impossible when they are first asked for
             self._engine = LocalEngine(import_module(program).cards())
         self._connection, self._note = connection, note
         self._sender, self._receiver = Sender(block), Receiver(block)
