@@ -27,6 +27,7 @@ from explorer.equivariance.verdict.laws import laws
 from explorer.equivariance.verdict.outcome import Report
 from explorer.network.changing.precision import copied
 from explorer.network.input.inputs import called, inputs_from
+from explorer.network.space import inference_of
 from explorer.network.tracing.capture import calls_alike
 from explorer.network.tracing.layers import LayerError
 from explorer.square.preparing.prepare import DTYPES, Prepared
@@ -147,13 +148,13 @@ def _given(
 
 def _in_general_position(p: Prepared, given: list[Inputs], seed: int) -> list[Inputs]:
     """Return what a network is tested on: where the data would hide a fault, what shows it in place of the last."""
-    inference = space_of(p.inputs).inference(p.inputs)
+    inference, first, kept = inference_of(p.inputs), given[0], given
     if not inference.hidden(given):
         return given
-    first = given[0]
-    kept = (
-        given[:-1] if len(given) > 1 else [first.with_x(first.x[:-1])] if first.batched and len(first.x) > 1 else given
-    )
+    if len(given) > 1:
+        kept = given[:-1]
+    elif first.batched and len(first.x) > 1:
+        kept = [first.with_x(first.x[:-1])]
     found = inference.in_general_position(kept, seed)
     runs = calls_alike(p.model, found[-1], p.trace) if found[0] is kept[0] else _takes_several(p, found[0])
     return found if runs else given

@@ -144,7 +144,7 @@ class SequenceSpace(Space):
         needed = network.required()
         read = () if told or named else asked(made, {}) if network.takes_one() else ()
         names = needed if len(needed) > 1 or network.by_keyword() else read
-        if not told and names and takes_ids(made, None, names):
+        if not told and names and takes_ids(made, names=names):
             network.why["names"] = f"its forward {'reads' if read else 'takes'} {', '.join(names)}"
             return sequence_input(made, {"kind": "ids", "names": names})
         if named or ((len(needed) > 1 or network.by_keyword()) and told.get("kind", "values") == "values"):
@@ -153,9 +153,11 @@ class SequenceSpace(Space):
         return sequence_input(made, told)
 
     def attempts(self, network: nn.Module, kind: str) -> Iterator[Form]:
+        from explorer.network.input.arguments import needed_arguments
         from explorer.spaces.sequence.network.layouts import sequence_input
 
-        yield sequence_input(network, {})
+        if len(needed_arguments(network)) < 2:  # several are recognised, or refused in words about them
+            yield sequence_input(network, {})
 
     def declared(self, said: Declared) -> Form:
         form = super().declared(said)

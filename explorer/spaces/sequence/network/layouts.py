@@ -19,7 +19,7 @@ from torch.nn.utils.rnn import PackedSequence
 
 from explorer.network.changing.copying import duplicate
 from explorer.network.input.arguments import ByName
-from explorer.network.input.recognise import MANY, most_places, table_lengths
+from explorer.network.input.recognise import most_places, table_lengths
 from explorer.network.opening.global_state import reseed
 from explorer.network.tracing.bounded import bounded
 from explorer.network.tracing.running import evaluating, first_tensor, tried
@@ -91,7 +91,11 @@ def sequence_input(network: nn.Module, told: dict[str, object]) -> SequenceInput
     """
     told_steps = told.get("steps")
     most = told_steps if isinstance(told_steps, int) else None
-    kind = str(told.get("kind", "ids" if "channels" not in told and takes_ids(network, most) else "values"))
+    kind = str(
+        told.get(
+            "kind", "ids" if "channels" not in told and takes_ids(network, min(most or _STEPS, _STEPS)) else "values"
+        )
+    )
     if kind == "ids":
         return _ids(network, told, most)
     widths = [w for w in (told.get("channels"),) if isinstance(w, int)] or (
@@ -172,19 +176,18 @@ def _ids(network: nn.Module, told: dict[str, object], most: int | None) -> Seque
     table = next((m.num_embeddings for m in network.modules() if isinstance(m, nn.Embedding)), None)
     known = told.get("channels", table)
     names, tokenizer = told.get("names", ()), told.get("tokenizer", "")
-    most = most or most_places(network, lambda steps: takes_ids(network, steps, names, MANY))  # type: ignore[arg-type]
     assert isinstance(known, int | None) and isinstance(names, tuple)
+    most = most or most_places(network, lambda steps: takes_ids(network, steps, names))
     if known is None:
         raise Unclear("it takes numbers of tokens, and nothing says how many there are; say INPUT_CHANNELS = 30522")
     return SequenceInput(known, "ids", most, "NTC", names=names, tokenizer=str(tokenizer))
 
 
-def takes_ids(network: nn.Module, most: int | None, names: tuple[str, ...] = (), many: int = _STEPS) -> bool:
+def takes_ids(network: nn.Module, steps: int = _STEPS, names: tuple[str, ...] = ()) -> bool:
     """Say by trial whether a network begins with numbers of tokens, (1, steps), that it looks up in a table.
 
     Args:
         names: of its arguments, or of what it reads off its only one; masks among them are ones.
-        many: how many steps it is tried with, if `most` are not fewer.
     """
     if not any(isinstance(m, nn.Embedding) for m in network.modules()):
         return False
@@ -192,7 +195,7 @@ def takes_ids(network: nn.Module, most: int | None, names: tuple[str, ...] = (),
 
     def answer() -> Tensor | None:
         device = next((p.device for p in trial.parameters()), None)
-        ids = torch.zeros(1, min(most or many, many), dtype=torch.int64, device=device)
+        ids = torch.zeros(1, steps, dtype=torch.int64, device=device)
         given = tuple(torch.ones_like(ids) if "mask" in name else ids for name in names)
         return first_tensor(ByName(names)(trial, given) if names else trial(ids))
 
@@ -246,7 +249,7 @@ def _either_axis(network: nn.Module, steps: int, width: int, order: str) -> bool
     """
     if order.index("C") > order.index("T") or any(getattr(m, "in_channels", None) == width for m in network.modules()):
         return False
-    trial, x = duplicate(network), _drawn(network, steps, width)
+    trial, (x,) = duplicate(network), _drawn(network, steps, [width])
     mixed = torch.randperm(steps, generator=torch.Generator().manual_seed(0), device="cpu")
 
     def moved() -> Tensor | None:
@@ -276,7 +279,8 @@ def _most(network: nn.Module, width: int, order: str) -> int | None:
     trial = duplicate(network)
 
     def runs(steps: int) -> bool:
-        x = sequence_inputs(_drawn(network, steps, width), order).x
+        (x,) = _drawn(network, steps, [width])
+        x = sequence_inputs(x, order).x
         return tried(trial, lambda: first_tensor(trial(x))) is not None
 
     return most_places(network, runs)
@@ -290,10 +294,11 @@ def _of_one_length(network: nn.Module, widths: Sequence[int], orders: Sequence[s
     return [(n, w, order) for n, w, order in heard if _keeps_apart(network, n, w, order)]
 
 
-def _drawn(network: nn.Module, steps: int, width: int) -> Tensor:
+def _drawn(network: nn.Module, steps: int, widths: Sequence[int]) -> list[Tensor]:
+    """Return noise (steps, channels) of each width, the same at every call, as the network keeps its numbers."""
     weight = next((p for p in network.parameters() if p.is_floating_point()), torch.zeros((), device="cpu"))
     generator = torch.Generator().manual_seed(0)
-    return torch.randn(steps, width, generator=generator, device="cpu").to(weight)
+    return [torch.randn(steps, width, generator=generator, device="cpu").to(weight) for width in widths]
 
 
 def _keeps_apart(network: nn.Module, steps: int, width: int, order: str) -> bool:
@@ -302,7 +307,7 @@ def _keeps_apart(network: nn.Module, steps: int, width: int, order: str) -> bool
     if axis < 0:
         return False
     trial = duplicate(network)
-    x = _drawn(network, steps, width)
+    (x,) = _drawn(network, steps, [width])
     one, other = (sequence_inputs(v, order).x for v in (x, x.flip(0) * -0.5))
 
     def both() -> Tensor | None:
@@ -328,9 +333,7 @@ def mixes(
         widths: of each argument.
         call: how the network is called; with its arguments in their order if None.
     """
-    weight = next((p for p in network.parameters() if p.is_floating_point()), torch.zeros((), device="cpu"))
-    generator = torch.Generator().manual_seed(0)
-    given = [torch.randn(steps, width, generator=generator, device="cpu").to(weight) for width in widths]
+    given = _drawn(network, steps, widths)
 
     def answer(values: Sequence[Tensor]) -> Tensor:
         reseed(0)
