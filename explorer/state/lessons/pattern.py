@@ -7,7 +7,8 @@ sight, and "any" a list of patterns of which one is enough. What stands beside a
 - true, false: there is one, there is none;
 - text: equal to it, where * stands for anything; a number: equal to it; a choice of a parameter by its name;
 - a list: one of these;
-- {"from": a, "to": b}: a number in between; {"not": condition}; {"changed": true}: not as the lesson began;
+- {"from": a, "to": b}: a number in between; {"not": condition}; {"changed": true}: not as the lesson began,
+  or, in an order, not as the pattern before was seen;
 - beside "params" and "steps": an object, {parameter: condition} and {transform: condition}, in which the condition
   on a transform may again be an object, {parameter: condition}.
 

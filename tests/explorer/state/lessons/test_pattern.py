@@ -177,6 +177,15 @@ def test_one_state_is_not_two_steps_of_an_order() -> None:
     assert not one.finished
 
 
+def test_a_change_in_an_order_is_counted_from_what_was_seen_before_it() -> None:
+    one = walk({"then": [{"node": True}, {"node": {"changed": True}}]})
+    for _ in range(2):  # the second look finds what the first has found
+        one.see(seen(replace(START, node=1)))
+    assert one.parts(0) == (1, 2), "the node had been changed before"
+    one.see(seen(replace(START, node=2)))
+    assert one.finished
+
+
 def test_what_the_person_looks_at_is_ticked_by_the_person() -> None:
     one = walk(None)
     assert not one.see(seen()) and not one.finished

@@ -46,7 +46,8 @@ def take(qtbot: QtBot, window: MainWindow, guide: Guide, k: int, start: State) -
         qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
         return
     for pattern in task.patterns:
-        state, views = do(pattern, window.controller.state, start, in_sight(window))
+        since = guide.walk.since(k, start)
+        state, views = do(pattern, window.controller.state, since, in_sight(window))
         window.controller.open_state(state)
         for view in sorted(views - in_sight(window)):
             window.show_view(view)
