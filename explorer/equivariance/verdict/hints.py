@@ -19,8 +19,8 @@ def hints(model: nn.Module, trace: Trace, name: str, group: str = "D4") -> tuple
     layer = trace[name]
     module = model.get_submodule(layer.owner)
     names = group.split("+")
-    shifts = set(names) == {"translation"}
-    found = [*_stride(module, layer, shifts), *_padding(module, name, shifts)]
+    shifts = all(n.startswith("translation") for n in names)
+    found = [*_stride(module, layer, shifts), *_padding(module, name, set(names) == {"translation"})]
     if not shifts:
         found += _filters(module, layer, mirrors=not all(n.startswith(("C", "SO", "translation")) for n in names))
     if isinstance(module, nn.Linear) and layer.inputs and layer.inputs[0] is not None:
@@ -82,7 +82,7 @@ def _padding(module: nn.Module, name: str, shifts: bool) -> list[str]:
         if isinstance(module, nn.Conv2d) and module.padding_mode != "circular" and wide:
             found.append(
                 f"{name}: pads with {module.padding_mode}, so what is shifted round the edge meets a border; "
-                "padding_mode='circular' has none, and boundary 'zero' compares only what no border reaches"
+                "padding_mode='circular' has none, and the group translation-inside compares what no border reaches"
             )
         elif isinstance(module, nn.ZeroPad2d | nn.ReflectionPad2d | nn.ReplicationPad2d | nn.ConstantPad2d):
             found.append(f"{name}: its padding makes a border, which what is shifted round the edge meets")

@@ -77,7 +77,8 @@ def gates(module: nn.RNNBase, given: Any, start: Any = None) -> dict[str, Tensor
             at = layer * len(directions) + d
             own = {n: getattr(module, f"{n}_l{layer}{suffix}", None) for n in _WEIGHTS}
             first = tuple(s[at] for s in states) if states else None
-            values = _run(kind, below, own, first, bool(suffix), lengths)
+            run = _at_once if lengths is None and own["weight_hr"] is None else _run
+            values = run(kind, below, own, first, bool(suffix), lengths)
             outputs.append(values["hidden"])
             for name, value in values.items():
                 value = value[:, 0] if alone else value
@@ -97,6 +98,34 @@ def _states(start: Any, alone: bool, kind: str) -> tuple[Tensor, ...]:
     h = start[0] if kind == "LSTM" else start
     both = (start[1], h) if kind == "LSTM" else (h,)
     return tuple(s[:, None] if alone else s for s in both)
+
+
+def _at_once(
+    kind: str, x: Tensor, own: Mapping[str, Tensor | None], first: State | None, back: bool, lengths: None
+) -> dict[str, Tensor]:
+    """Return what `_run` does: torch's fused call gives the states, and all gates follow from these together."""
+    if not len(x):
+        return _run(kind, x, own, first, back, None)
+    w, u = own["weight_ih"], own["weight_hh"]
+    assert w is not None and u is not None
+    x = x.flip(0) if back else x
+    cell, hidden = first if kind == "LSTM" and first else (None, *(first or (x.new_zeros(x.shape[1], u.shape[1]),)))
+    cell = torch.zeros_like(hidden) if cell is None else cell
+    weights = [v for n in _WEIGHTS[:4] if (v := own[n]) is not None]
+    fused = {"LSTM": torch._VF.lstm, "GRU": torch._VF.gru, "tanh": torch._VF.rnn_tanh, "relu": torch._VF.rnn_relu}[kind]
+    start = (hidden[None], cell[None]) if kind == "LSTM" else hidden[None]
+    states = fused(x, start, weights, len(weights) > 2, 1, 0.0, False, False, False)[0]
+    before = torch.cat([hidden[None], states[:-1]])
+    drive, product = nn.functional.linear(x, w, own["bias_ih"]), before @ u.t()
+    cells = before  # of no other kind than these
+    if kind == "LSTM":
+        i, f, g, *_ = step(kind, drive, before, (cells,), own["bias_hh"], product)
+        all_cells = [cell]
+        for forget, added in zip(f[:-1], (i * g)[:-1], strict=True):
+            all_cells.append(forget * all_cells[-1] + added)
+        cells = torch.stack(all_cells)
+    values = step(kind, drive, before, (cells,), own["bias_hh"], product)
+    return {n: v.flip(0) if back else v for n, v in zip(names(kind), values, strict=True)}
 
 
 def _run(

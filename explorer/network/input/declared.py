@@ -11,7 +11,7 @@ from explorer.declare.card import Form
 from explorer.declare.space import kinds
 from explorer.declare.states.model_name import beside
 from explorer.declare.telling.asking import Declared, declared_from
-from explorer.network.input.recognise import Recognised
+from explorer.network.input.recognise import Ambiguous, Recognised
 from explorer.network.space import NetworkSpace, space_of_kind, spaces
 from explorer.work.files.replacing import write_whole
 
@@ -48,12 +48,31 @@ def taken(own: Recognised, said: Declared | None, where: str) -> Taken:
             space, form = next((s, f) for s in spaces().values() if (f := s.recognise(own)) is not None)
         except StopIteration:
             raise ValueError("nothing says what it takes; say INPUT_SHAPE in the file") from None
+        if own.last_resort and (others := _others(own)):
+            words = {kind.name: kind.one for s in spaces().values() for kind in s.kinds}
+            runs = " or ".join(words[name] for name in (*own.last_resort, *others))
+            raise ValueError(
+                f"no layer of it tells what it takes, and it runs on {runs}: say it in the file, INPUT_SHAPE = (1, 28, "
+                f"28) of an image or INPUT_LAYOUT = 'NTC' of a sequence, or by --input {others[0]}"
+            )
         return Taken(space, form.data or space.kinds[0].name, form, dict(own.why))
     if said.kind not in kinds():
         raise ValueError(f"{said.kind!r:.40} is no kind of data; the kinds are {', '.join(kinds())}")
     space = space_of_kind(said.kind)
     form = space.declared(said)
     return Taken(space, said.kind, form, dict.fromkeys(("data", *(name for name, _ in said.answers)), where))
+
+
+def _others(own: Recognised) -> list[str]:
+    """Return the kinds of data, but for those that were taken for want of a better, that a network runs on too."""
+    found = []
+    for space, kind in ((s, k.name) for s in spaces().values() for k in s.kinds if k.name not in own.last_resort):
+        try:
+            runs = next(space.attempts(own.network(), kind), None) is not None
+        except ValueError as error:
+            runs = isinstance(error, Ambiguous)
+        found += [kind] if runs else []
+    return found
 
 
 def remembered_inputs(code: Path) -> dict[str, Declared]:

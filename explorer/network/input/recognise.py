@@ -39,6 +39,10 @@ def table_lengths(network: nn.Module, below: int) -> list[int]:
     return sorted({n for shape in shapes_of(network) for n in shape[:-1] if 1 < n < below})
 
 
+class Ambiguous(ValueError):
+    """Report that data can be given to a network in several ways, all of which run."""
+
+
 @dataclass(frozen=True, slots=True)
 class Recognised:
     """A network in somebody's file, as far as it is known before it runs.
@@ -50,6 +54,7 @@ class Recognised:
         network: makes the network; only called where nothing else tells.
         why: {what of its input: the reason for what is taken}, noted as it is found out; "data" is the kind of data.
         doubts: sentences about what was taken for something, and may be something else.
+        last_resort: kinds of data that a space took though nothing tells of them but that the network runs.
     """
 
     made: Any
@@ -58,6 +63,7 @@ class Recognised:
     network: Callable[[], nn.Module]
     why: dict[str, str] = field(default_factory=dict)
     doubts: list[str] = field(default_factory=list)
+    last_resort: list[str] = field(default_factory=list)
 
     def said(self, name: str) -> Any:
         """Return what the class says as `input_channels`, or its file as INPUT_CHANNELS; None where neither does."""

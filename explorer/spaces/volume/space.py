@@ -102,8 +102,9 @@ class VolumeSpace(Space):
         return from_signals(sample, ("x",), device, dtype)
 
     def attempts(self, network: nn.Module, kind: str) -> Iterator[Form]:
-        # as large as the phantom, or of sides that can be halved three times
-        yield from (VolumeInput((1, side, side, side)) for side in (None, 24, 32))
+        from explorer.spaces.volume.network.recognise import volume_inputs
+
+        return volume_inputs(network)
 
     def in_steps(self, inputs: Inputs, step: int) -> Inputs:
         from explorer.network.input.resizing import rounded_up

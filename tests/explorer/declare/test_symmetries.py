@@ -50,6 +50,13 @@ def test_shifts_are_whole_on_the_coarsest_grid(spacing: int, boundary: str) -> N
         assert max(abs(right), abs(down)) <= max(spacing, 6)
 
 
+@pytest.mark.parametrize("boundary", ["circular", "zero"])
+def test_shifts_inside_bring_nothing_round_the_edge(boundary: str) -> None:
+    made = elements("translation-inside", 1, boundary=boundary)
+    assert made.keys() == elements("translation", 1).keys()
+    assert all(element.boundary == "zero" for element in made.values())
+
+
 def test_a_shift_once_round_the_circle_is_left_out() -> None:
     assert elements("translation", 8, size=(8, 8)) == {}
     assert all(int(label.split(",")[0]) % 16 for label in elements("translation", 8, size=(8, 16), count=99))
@@ -106,7 +113,8 @@ def test_names() -> None:
     of_time = {"shift", "circular-shift", "reversal", "reverse-complement"}
     on_meshes = {"gauge", "SE3", "E3", "isometry"}
     on_points = {"SO3 on points", "O3 on points", "SE3 on points", "E3 on points", "shifts of points", "similarity"}
-    on_grids, of_cubes = {"C4", "D4", "translation", "SO2", "O2"}, {"O", "Oh", "Z3", "sphere-SO3", "volume-SO3"}
+    on_grids = {"C4", "D4", "translation", "translation-inside", "SO2", "O2"}
+    of_cubes = {"O", "Oh", "Z3", "Z3-inside", "sphere-SO3", "volume-SO3"}
     assert set(symmetries()) == {"permutation"} | on_grids | of_time | on_meshes | on_points | of_cubes
     assert {name for name, symmetry in symmetries().items() if symmetry.domains == ("sequence",)} == of_time
     assert all(find_symmetry(name) is symmetries()[name] for name in of_time)

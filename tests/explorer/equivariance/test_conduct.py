@@ -225,3 +225,34 @@ def test_a_script_within_a_network_is_one_layer(how: str, mode: str) -> None:
     assert report.guilty == (() if mode == "circular" else ("1", "1#2"))
     assert [row.name for row in report.layers] == ["0", "1", "2", "1#2"]
     assert network[1] is script and network[3] is script
+
+
+class Unfolded(nn.Module):
+    """A convolution of code alone, padded with zeros; broken, it adds a ramp."""
+
+    def __init__(self, broken: bool) -> None:
+        super().__init__()
+        self.filters, self.broken = nn.Parameter(torch.randn(2, 9)), broken
+
+    def forward(self, x: Tensor) -> Tensor:
+        y = (self.filters @ nn.functional.unfold(x, 3, padding=1)).view(len(x), 2, *x.shape[-2:])
+        return y + torch.linspace(0, 1, x.shape[-1]).to(x) if self.broken else y
+
+
+@pytest.mark.parametrize("broken", [False, True])
+def test_what_fails_at_the_border_alone_is_said_to_hold_inside(broken: bool) -> None:
+    torch.manual_seed(0)
+    for network in (Unfolded(broken), nn.Sequential(nn.Conv2d(1, 3, 3, padding=1), Added(broken))):
+        report = check_equivariance(network, (1, 1, 15, 15), "translation")
+        assert report.verdict == "broken"
+        assert any("holds under translation-inside" in hint for hint in report.hints) is not broken
+        assert check_equivariance(network, (1, 1, 15, 15), "translation-inside").holds is not broken
+
+
+class Added(nn.Module):
+    def __init__(self, broken: bool) -> None:
+        super().__init__()
+        self.broken = broken
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x + torch.linspace(0, 1, x.shape[-1]).to(x) if self.broken else x.relu()

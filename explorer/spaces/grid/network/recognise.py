@@ -147,9 +147,14 @@ def _input_shape(own: Recognised) -> InputShape:
                 f"its first convolution, {name or type(module).__name__}, takes {number_of(channels, 'channel')}"
             )
             return (channels, None, None)
-    numbers = _dense(model)
-    if numbers is None:
+    first = _dense(model)
+    if first is None:
+        own.last_resort.append("grid")
         return (1, None, None)
+    if not (numbers := first.in_features):  # 0 is what a lazy one says
+        raise ValueError(
+            f"its first layer is made for as many numbers as it is first given; {_asked_for('(1, 28, 28)', 1)}"
+        )
     for channels in (1, 3):
         root = math.isqrt(numbers // channels)
         flat = channels * root**2 == numbers and root >= SMALLEST
@@ -163,11 +168,15 @@ def _input_shape(own: Recognised) -> InputShape:
             )
             return (channels, root, root)
     side = math.isqrt(numbers)
-    example = f"(1, {side}, {side})" if side**2 == numbers else "(channels, height, width)"
-    raise ValueError(
-        f"the first layer takes {numbers} numbers; say in the file of what size an image is, INPUT_SHAPE = "
-        f"{example}, or what a network on graphs is called with, INPUT_SIGNALS = ('x', 'edge_index'); "
-        "--input KIND says it of any other data",
+    image = f"(1, {side}, {side})" if side > 1 and side**2 == numbers else "(channels, height, width)"
+    raise ValueError(f"the first layer takes {number_of(numbers, 'number')}; {_asked_for(image, numbers)}")
+
+
+def _asked_for(image: str, width: int) -> str:
+    """Return how a file says of what kind its data are, where a dense layer comes first."""
+    return (
+        f"say in the file what that is, INPUT_SHAPE = {image} of an image, INPUT_CHANNELS = {width} and INPUT_LAYOUT = "
+        "'NTC' of a sequence, or INPUT_SIGNALS = ('x', 'edge_index') of a graph; --input KIND says it of any other data"
     )
 
 
@@ -176,14 +185,15 @@ def proposed_shape(own: Recognised) -> tuple[InputShape, str] | None:
     try:
         return _input_shape(own), own.why.get("shape", "")
     except ValueError:
-        numbers = _dense(own.network()) or 0
+        first = _dense(own.network())
+        numbers = first.in_features if first is not None else 0
     for channels in (1, 3):
         side = math.isqrt(numbers // channels)
-        if channels * side**2 == numbers:
+        if numbers and channels * side**2 == numbers:
             return (channels, side, side), f"its first layer takes {numbers} numbers"
     return None
 
 
-def _dense(model: nn.Module) -> int | None:
-    """Return how many numbers the first dense layer takes."""
-    return next((m.in_features for m in model.modules() if isinstance(m, nn.Linear) and m.in_features), None)
+def _dense(model: nn.Module) -> nn.Linear | None:
+    """Return the first dense layer."""
+    return next((m for m in model.modules() if isinstance(m, nn.Linear)), None)

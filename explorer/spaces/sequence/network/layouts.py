@@ -19,7 +19,7 @@ from torch.nn.utils.rnn import PackedSequence
 
 from explorer.network.changing.copying import duplicate
 from explorer.network.input.arguments import ByName
-from explorer.network.input.recognise import most_places, table_lengths
+from explorer.network.input.recognise import Ambiguous, most_places, table_lengths
 from explorer.network.opening.global_state import reseed
 from explorer.network.tracing.bounded import bounded
 from explorer.network.tracing.running import evaluating, first_tensor, tried
@@ -40,6 +40,10 @@ _HALVED = 32  # of a network that halves them again and again, and adds what it 
 
 class Unclear(ValueError):
     """Report that the input of a network cannot be found out; a clause that says what to write into its file."""
+
+
+class Several(Unclear, Ambiguous):
+    """Report that several orders of the axes run."""
 
 
 def reads_sequences(network: nn.Module) -> bool:
@@ -113,6 +117,8 @@ def sequence_input(network: nn.Module, told: dict[str, object]) -> SequenceInput
             for steps in (most,) if most else (_STEPS, _HALVED):
                 try:
                     heard, by_step = mixes(duplicate(network), steps, [width], order)
+                    if steps == _HALVED and not most:  # of no other multiple it is the size of something else
+                        mixes(duplicate(network), 2 * steps, [width], order)
                 except (torch.OutOfMemoryError, KeyboardInterrupt):
                     raise
                 except Exception as error:  # a forward of somebody else's may raise anything
@@ -132,13 +138,13 @@ def sequence_input(network: nn.Module, told: dict[str, object]) -> SequenceInput
             apart = [order for order in batched if _keeps_apart(network, most or _STEPS, width, order)]
             batched = apart if len(apart) == 1 else batched
         if len(batched) > 1:
-            raise Unclear(
+            raise Several(
                 f"x could be {' or '.join(map(_shown, batched))}; say which in the file, INPUT_LAYOUT = {batched[0]!r}"
             )
         answers = list(running.values())
         # where no step hears of another, every order gives the same; else nobody knows
         if not batched and any(a.shape != answers[0].shape or not torch.allclose(a, answers[0]) for a in answers):
-            raise Unclear(
+            raise Several(
                 f"x could be {' or '.join(map(_shown, running))}, and each gives another answer; say which in the "
                 f"file, INPUT_LAYOUT = {next(iter(running))!r}"
             )
@@ -146,7 +152,7 @@ def sequence_input(network: nn.Module, told: dict[str, object]) -> SequenceInput
             order = (batched or list(running))[0]
             if "layout" not in told and _either_axis(network, most or _STEPS, width, order):
                 other = order.translate(SWAPPED)
-                raise Unclear(
+                raise Several(
                     f"x could be {_shown(order)} with {width} channels, which hears nothing of the order of steps, or "
                     f"{_shown(other)} with {width} steps; say which in the file, INPUT_LAYOUT = {order!r}, or "
                     f"INPUT_LAYOUT = {other!r}, INPUT_STEPS = {width} and how many INPUT_CHANNELS"
@@ -162,12 +168,12 @@ def sequence_input(network: nn.Module, told: dict[str, object]) -> SequenceInput
         )
         raise Unclear(f"which axis counts steps is not known; say in the file {' or '.join(ways)}")
     wide = " or ".join(map(str, widths or [1]))
-    said = shorten(str(failed), 120, placeholder="…")
+    said = shorten(str(failed), 100, placeholder="…")
     reason = f" ({type(failed).__name__}: {said})" if failed is not None else ""
     raise Unclear(
-        f"it takes no sequence of {most or _STEPS} steps and {wide} channel{'s' * (wide != '1')}{reason}; "
-        "say in the file what it takes, INPUT_CHANNELS = 1 or {'name': 1, ...} for a dict, INPUT_LAYOUT = 'NTC', and "
-        "INPUT_STEPS where it takes so many and no other number"
+        f"it takes no sequence of {most or _STEPS} steps and {wide} channel{'s' * (wide != '1')}; say in the file what "
+        "it takes, INPUT_SHAPE = (1, 28, 28) of an image, else INPUT_LAYOUT = 'NTC', INPUT_CHANNELS = 1 or "
+        f"{{'name': 1, ...}} for a dict, INPUT_STEPS where it takes one number of them only{reason}"
     )
 
 

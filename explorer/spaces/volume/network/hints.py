@@ -16,11 +16,11 @@ SLIGHT = 1e-4
 
 def hints(module: nn.Module, layer: Layer, name: str, group: str) -> list[str]:
     """Return sentences about what in a layer could break a symmetry of the cube, or shifts."""
-    found = _stride(module, layer, name, group == "Z3")
+    found = _stride(module, layer, name, group.startswith("Z3"))
     if group == "Z3" and isinstance(module, nn.Conv3d) and module.padding_mode != "circular" and any(_sizes(module)):
         found.append(
             f"{name}: pads with {module.padding_mode}, so what is shifted round the edge meets a border; "
-            "padding_mode='circular' has none, and boundary 'zero' compares only what no border reaches"
+            "padding_mode='circular' has none, and the group Z3-inside compares what no border reaches"
         )
     if group in ("O", "Oh"):
         found += _filters(module, layer, name, group)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import torch
@@ -60,3 +61,12 @@ def _declared(shape: list[object] | tuple[object, ...]) -> Shape:
             raise ValueError(f"INPUT_SHAPE must hold whole numbers from 1 to {MAX_SIDE}, not {side!r:.60}")
     channels, z, y, x = shape
     return (channels, z, y, x)  # type: ignore[return-value]
+
+
+def volume_inputs(network: nn.Module) -> Iterator[VolumeInput]:
+    """Yield what a network takes of a volume of one channel: any side, or sides that can be halved three times."""
+    chance = torch.Generator().manual_seed(0)
+    for side in (None, 24, 32):
+        shape = (1, 1, *3 * (side or SIDE,))
+        if answer_of(network, (torch.rand(shape, generator=chance, device="cpu"),)) is not None:
+            yield VolumeInput((1, side, side, side))

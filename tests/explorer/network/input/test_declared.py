@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -136,3 +137,65 @@ def test_two_networks_of_a_file_are_remembered_apart(net: Path) -> None:
 def test_a_forward_that_fails_is_named_with_its_line(net: Path) -> None:
     with pytest.raises(ModelError, match=r"net\.py, line 10"):
         tried(f"{net}:Flat", Declared("grid", (("shape", "1x4x4"),)), trust=True)
+
+
+UNTOLD = """
+import torch
+from torch import nn
+
+class Rows(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.embed, self.mix, self.head = nn.Linear(28, 32), nn.MultiheadAttention(32, 4), nn.Linear(32, 10)
+
+    def forward(self, x):
+        y = self.embed(x[:, 0])
+        return self.head(self.mix(y, y, y)[0].mean(1))
+
+class Kernel(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.filters = nn.Parameter(torch.randn(7))
+
+    def forward(self, x):
+        return torch.fft.irfft(torch.fft.rfft(x) * torch.fft.rfft(self.filters, x.shape[-1]), x.shape[-1])
+
+class Blocks(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.net = nn.Sequential(nn.LazyLinear(32), nn.ReLU(), nn.Linear(32, 8))
+
+    def forward(self, x):
+        return self.net(x.flatten(1))
+
+class Unfolds(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.filters = nn.Parameter(torch.randn(2, 9))
+
+    def forward(self, x):
+        b, c, h, w = x.shape
+        return (self.filters @ nn.functional.unfold(x, 3, padding=1)).view(b, 2, h, w)
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("Rows", r"takes no sequence of 23 steps.*INPUT_SHAPE"),  # 32 steps without a batch would run
+        ("Kernel", "runs on an image or .*a sequence.*--input"),
+        ("Blocks", "made for as many numbers as it is first given.*INPUT_SHAPE.*INPUT_LAYOUT.*INPUT_SIGNALS"),
+    ],
+)
+def test_what_runs_in_several_ways_is_asked_for(name: str, said: str, tmp_path: Path) -> None:
+    path = tmp_path / "net.py"
+    path.write_text(UNTOLD)
+    with pytest.raises(Unknown) as caught:
+        find_card(f"{path}:{name}", {}, trust=True)
+    assert re.search(said, str(caught.value)[: 300 + len(str(path))]), "a longer sentence is cut off"
+
+
+def test_what_runs_on_images_alone_is_a_network_of_images(tmp_path: Path) -> None:
+    path = tmp_path / "net.py"
+    path.write_text(UNTOLD)
+    assert find_card(f"{path}:Unfolds", {}, trust=True).domain == "grid"

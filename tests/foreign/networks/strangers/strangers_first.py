@@ -81,6 +81,14 @@ def words() -> Given:
     return Given((torch.arange(9)[None] * 2 % 19,), ("nodes@1",))
 
 
+def rows_of_pixels() -> Given:
+    return Given((drawn(2, 1, 28, 28),), ("grid",))
+
+
+def series() -> Given:
+    return Given((drawn(1, 1, 16),), ("steps@2",), layout="NCT")
+
+
 def patched() -> Given:
     return Given((drawn(2, 1, 16, 16),), ("grid",), step=4)
 
@@ -124,4 +132,7 @@ CASES: tuple[Case, ...] = (
     first("Square", patched, "translation", "fixed", 1, BROKEN, "places"),
     first("Pooled", picture, "translation", "fixed", 0),
     first("Pooled", picture, "translation", "fixed", 1, BROKEN, "conv"),
+    first("Rows", rows_of_pixels, "D4", "fixed", 0, BROKEN),
+    first("Kernel", series, "shift", "steps@2", 0),
+    first("Blocks", series, "shift", "fixed", 0, REFUSED, refusable=True, tells="INPUT_LAYOUT"),
 )

@@ -7,6 +7,8 @@ from explorer.declare.groups import group, rotation_matrix
 from explorer.declare.symmetries import Situation, Symmetry
 from explorer.spaces.grid.elements.affine import Affine, as_linear
 
+INSIDE = "translation-inside"
+
 
 def _point(name: str, situation: Situation) -> list[tuple[str, Element]]:
     point = group(name)
@@ -23,10 +25,11 @@ def _shifts(name: str, situation: Situation) -> list[tuple[str, Element]]:
     limit = max(1, min(situation.size) // (2 * s))
     drawn = situation.rng.integers(-limit, limit + 1, (8 * situation.count, 2)) * s
     candidates = [(s, 0), (0, s), (-s, s), *((int(right), int(down)) for right, down in drawn)]
+    boundary = "zero" if name == INSIDE else situation.boundary
     # none twice, and once round the circle is no shift at all
     shifts = [(r, d) for r, d in dict.fromkeys(candidates) if r % situation.size[1] or d % situation.size[0]]
     return [
-        (f"{right:+d},{down:+d} px", Affine(shift=(float(right), float(-down) + 0.0), boundary=situation.boundary))
+        (f"{right:+d},{down:+d} px", Affine(shift=(float(right), float(-down) + 0.0), boundary=boundary))
         for right, down in shifts[: max(3, situation.count)]
     ]
 
@@ -55,6 +58,11 @@ SYMMETRY = (
     ),
     Symmetry(
         "translation", "whole shifts", ("grid",), r"translation", _shifts, trials=(("translation", "Whole shifts"),),
+        nearby=(INSIDE,),
+    ),
+    Symmetry(
+        INSIDE, "whole shifts compared where no border is heard", ("grid",), INSIDE, _shifts,
+        trials=((INSIDE, "Whole shifts, away from borders"),),
     ),
     Symmetry(
         "SO2", "rotations by any angle (resampled: a curve, no verdict)", ("grid",), r"SO2", _angles, True,

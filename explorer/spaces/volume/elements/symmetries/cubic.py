@@ -11,6 +11,8 @@ from explorer.spaces.volume.cube import cube_group
 from explorer.spaces.volume.elements.cube_map import CubeMap, linear
 from explorer.spaces.volume.elements.volume_turn import volume_turn
 
+INSIDE = "Z3-inside"
+
 
 def _point(name: str, situation: Situation) -> list[tuple[str, Element]]:
     group = cube_group(name)
@@ -24,8 +26,9 @@ def _shifts(name: str, situation: Situation) -> list[tuple[str, Element]]:
     drawn = situation.rng.integers(-limit, limit + 1, (8 * situation.count, 3)) * s
     candidates = [(s, 0, 0), (0, s, 0), (0, 0, s), *((int(x), int(y), int(z)) for x, y, z in drawn)]
     shifts = [by for by in dict.fromkeys(candidates) if any(by)]
+    boundary = "zero" if name == INSIDE else situation.boundary
     return [
-        (f"{x:+d},{y:+d},{z:+d} voxels", CubeMap(shift=(float(x), float(y), float(z)), boundary=situation.boundary))
+        (f"{x:+d},{y:+d},{z:+d} voxels", CubeMap(shift=(float(x), float(y), float(z)), boundary=boundary))
         for x, y, z in shifts[: max(3, situation.count)]
     ]
 
@@ -45,7 +48,9 @@ SYMMETRY = (
     Symmetry("Oh", "the 48 symmetries of the cube", ("volume",), r"Oh", _point, True,
              trials=(("Oh", "All symmetries of the cube"),), within=("O",)),
     Symmetry("Z3", "whole shifts of a volume", ("volume",), r"Z3", _shifts,
-             trials=(("Z3", "Whole shifts"),)),
+             trials=(("Z3", "Whole shifts"),), nearby=(INSIDE,)),
+    Symmetry(INSIDE, "whole shifts of a volume compared where no border is heard", ("volume",), INSIDE, _shifts,
+             trials=((INSIDE, "Whole shifts, away from borders"),)),
     Symmetry("volume-SO3", "rotations of a volume by any angle (resampled: a curve, no verdict)", ("volume",),
              r"volume-SO3", _angles, trials=(("volume-SO3", "Rotations by any angle"),)),
 )  # fmt: skip

@@ -240,3 +240,40 @@ class Square(nn.Module):
         h = self.places(self.cut(x).flatten(2).transpose(1, 2))
         h = h + self.att(h, h, h)[0]
         return self.out(torch.tanh(self.mix(h)).mean(1))
+
+
+class Rows(nn.Module):
+    """Reads an image row by row; 32 steps of a sequence without a batch would run too, and no other number."""
+
+    def __init__(self, fault=0):
+        super().__init__()
+        self.embed, self.head = nn.Linear(28, 32), nn.Linear(32, 10)
+        self.mix = nn.TransformerEncoderLayer(32, 4, 64, dropout=0.0, batch_first=True)
+
+    def forward(self, x):
+        return self.head(self.mix(self.embed(x[:, 0])).mean(1))
+
+
+class Kernel(nn.Module):
+    """A long filter of (B, 1, T) by Fourier transforms, of parameters alone: an image would run through it as well."""
+
+    def __init__(self, fault=0):
+        super().__init__()
+        self.rate, self.read = nn.Parameter(-torch.rand(8)), nn.Parameter(torch.randn(8))
+
+    def forward(self, x):
+        steps = x.shape[-1]
+        filters = (self.read * torch.exp(self.rate * torch.arange(steps).to(x)[:, None])).sum(-1)
+        both = torch.fft.rfft(x, 2 * steps) * torch.fft.rfft(filters, 2 * steps)
+        return torch.fft.irfft(both, 2 * steps)[..., :steps]
+
+
+class Blocks(nn.Module):
+    """Dense layers over time, of which the first is made for as many numbers as come."""
+
+    def __init__(self, fault=0):
+        super().__init__()
+        self.net = nn.Sequential(nn.LazyLinear(32), nn.ReLU(), nn.Linear(32, 8))
+
+    def forward(self, x):
+        return self.net(x.flatten(1))
