@@ -70,7 +70,7 @@ class Audit:
         self.cases = [Case(self, inputs) for inputs in samples]
         self.x = samples[0].x
         self.figures = {name: Figures() for name in self.names}
-        self.by_sample: dict[str, dict[tuple[int, int], float]] = {name: {} for name in traced.outputs}  # the worst
+        self.errors: dict[str, dict[tuple[str, int, int], float]] = {name: {} for name in traced.outputs}
         self.elements: list[tuple[str, bool]] = []
         self.acted: dict[str, tuple[Element, Inputs]] = {}  # on the first sample, exactly
         self.table: dict[str, dict[str, tuple[float | None, float | None]]] = {name: {} for name in self.names}
@@ -177,9 +177,8 @@ class Audit:
             figures.floor.append(measure.there_and_back(once, value, f, layer.sees))
             figures.distances.append(d)
             figures.kept.append(where.kept)
-            if exact and (worst := self.by_sample.get(layer.name)) is not None:
-                for k, error in enumerate(d.relative.tolist()):
-                    worst[number, k] = max(error, worst.get((number, k), 0.0))
+            if exact and (errors := self.errors.get(layer.name)) is not None:
+                errors |= {(label, number, k): error for k, error in enumerate(d.relative.tolist())}
             collected = self.found[layer.name].setdefault(label, ([], []))
             collected[0].append(d.relative)
             collected[1].extend([] if local is None else [local])
@@ -349,9 +348,7 @@ class Audit:
                     notes.append(sentences.perhaps(guilty[0], unknown))
                     guilty = []
         for end in judged if verdict == "broken" else ():
-            apart = self.by_sample[end.name].values()
-            if 0 < (bad := sum(error > end.tolerance for error in apart)) < len(apart):
-                notes.append(sentences.on_some(end.name, bad, len(apart)))
+            notes += sentences.in_part(end.name, self.errors[end.name], end.tolerance)
         for end in judged if verdict == "holds" else ():
             if end.variation is not None and end.variation <= self.rounding[end.name]:
                 notes.append(sentences.same_answer(end.name, len(ends) > 1))

@@ -105,12 +105,25 @@ def exchanged(modules: Sequence[str]) -> str:
     )
 
 
-def on_some(name: str, bad: int, of: int) -> str:
-    """Say that a law is broken on a part of the samples."""
-    return (
-        f"{name} breaks its law on {bad} of {of} samples, and keeps it on the others: as where values tie, where "
-        "a symmetric input leaves a direction open, or where data hide the fault"
-    )
+def in_part(name: str, errors: Mapping[tuple[str, int, int], float], limit: float) -> list[str]:
+    """Say that a law is broken on a part of the samples, or under a part of the elements.
+
+    Args:
+        errors: {(element, number of the inputs, sample among them): relative error}.
+    """
+    labels, samples = list(dict.fromkeys(label for label, *_ in errors)), {key[1:] for key in errors}
+    broken = {key for key, error in errors.items() if error > limit}
+    kept, bad = [n for n in labels if n not in {label for label, *_ in broken}], {key[1:] for key in broken}
+    said = []
+    if kept and broken:
+        some = "; ".join(kept[:4]) + ("; ..." if len(kept) > 4 else "")
+        said.append(f"{name} keeps its law under {some} ({len(kept)} of {len(labels)} elements)")
+    if 0 < len(bad) < len(samples):
+        said.append(
+            f"{name} breaks its law on {len(bad)} of {len(samples)} samples, and keeps it on the others: as where "
+            "values tie, where a symmetric input leaves a direction open, or where data hide the fault"
+        )
+    return said
 
 
 def perhaps(shows: str, unknown: Sequence[str]) -> str:

@@ -185,3 +185,28 @@ def test_code_after_the_last_layer_is_told_as_such(fault: bool) -> None:
     said = "no layer makes it, but the network's own code after second, the last layer that it calls"
     assert report.guilty == (("output",) if fault else ())
     assert any(said in note for note in report.warnings) == fault
+
+
+@pytest.mark.parametrize(("turns", "kept"), [(4, "r90; r180; r270 (3 of 7 elements)"), (2, "r180 (1 of 7 elements)")])
+def test_elements_that_a_broken_network_keeps_are_listed(turns: int, kept: str) -> None:
+    class Averaged(nn.Module):
+        """A mean over turns of what sees no mirror."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.conv, self.head = nn.Conv2d(1, 3, 3), nn.LazyLinear(2)
+
+        def forward(self, x: Tensor) -> Tensor:
+            images = [torch.rot90(x, k * 4 // turns, (2, 3)) for k in range(turns)]
+            answers = [self.head(self.conv(image).relu().flatten(1)) for image in images]
+            return torch.stack(answers).mean(0)
+
+    torch.manual_seed(0)
+    network = Averaged()
+    network(torch.randn(1, 1, 9, 9))
+    report = check_equivariance(network, (2, 1, 9, 9), "D4")
+    assert report.verdict == "broken"
+    assert f"output keeps its law under {kept}" in report.warnings
+    assert not any(
+        "keeps its law under" in n for n in check_equivariance(nn.Conv2d(1, 1, 3), (1, 1, 9, 9), "D4").warnings
+    )
