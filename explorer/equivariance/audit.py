@@ -206,6 +206,10 @@ class Audit:
         rows = [self._row(layer, tol, {}) for layer in self.trace.layers]
         return any(row.guessed and row.seen for row in rows)
 
+    def errors_of(self, label: str) -> list[float]:
+        """Return the relative errors of all outputs under an element on the first inputs, none where it is inexact."""
+        return [error for of in self.errors.values() for (name, k, _), error in of.items() if (name, k) == (label, 0)]
+
     def apart(self, element: Element) -> float | None:
         """Return the relative error of the outputs under an element that is not judged, where all have an action."""
         case, found = self.cases[0], 0.0

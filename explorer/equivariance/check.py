@@ -217,16 +217,15 @@ def _coarser(audit: Audit, made: Callable[[int], list[tuple[str, Element]]], ste
     finer steps keep the law as well, as on pictures that are empty where the fault looks, that coarser ones keep it
     says nothing.
     """
-    finer = made(step)
-    labels = [label for label, _ in finer]
-    with evaluating(audit.model), torch.no_grad():
-        kept = [error is not None and error < rounding.LEAST for error in (audit.apart(e) for _, e in finer)]
+    labels = [label for label, _ in made(step)]
+    if [label for label, _ in made(step * MULTIPLES[0])] == labels:
+        return None  # elements know of no steps
+    kept = [0 < len(errors) and max(errors) < rounding.LEAST for errors in map(audit.errors_of, labels)]
     if 2 * sum(kept) >= len(kept):
         return None
     for times in MULTIPLES:
-        found = made(step * times)
-        if [label for label, _ in found] == labels or not found:
-            return None  # elements know of no steps
+        if not (found := made(step * times)):
+            return None
         with evaluating(audit.model), torch.no_grad():
             errors = (audit.apart(element) for _, element in found)
             if all(error is not None and error < rounding.LEAST for error in errors):
