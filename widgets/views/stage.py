@@ -15,7 +15,7 @@ from explorer.square.frame import Frame, Moved, Square
 from explorer.state.state import State
 from widgets.base.camera import Camera
 from widgets.base.veil import DIMMED
-from widgets.base.view import View, ViewSpec, Wish
+from widgets.base.view import View, ViewSpec, Wish, numbers_of
 from widgets.maps.diagram import Arrow, Label, agree
 from widgets.maps.linking import Place, Places, channel_text, element_text, precise
 from widgets.maps.map_grid import Canvas
@@ -403,17 +403,15 @@ class Stage(View):
         if self.frame is None:
             return {}
         result: dict[str, NDArray[Any]] = {"x": self.frame.squares[0].x, "rho_x": self.frame.squares[0].gx}
+        sides = []
         for square in self.frame.squares[:2]:
-            prefix = f"{square.model}/" if len(self.frame.squares) > 1 else ""
             measure = square.measures.get(square.layer.name)
-            parts = {
-                **{"F_x": square.fx, "rho_F_x": square.rho_fx, "F_rho_x": square.f_gx, "back": square.back},
-                **{"difference": square.difference, "error_map": square.error_map},
-                **{"field_of_view": square.field_of_view},
-            }
-            result |= {prefix + name: values for name, values in parts.items() if values is not None}
-            if measure is not None and measure.cumulative is not None:
-                result[prefix + "relative_error"] = np.array([measure.cumulative])
+            error = None if measure is None or measure.cumulative is None else [measure.cumulative]
+            known = {"F_x": square.fx, "rho_F_x": square.rho_fx, "F_rho_x": square.f_gx, "back": square.back,
+                     "difference": square.difference, "error_map": square.error_map,
+                     "field_of_view": square.field_of_view, "relative_error": error}  # fmt: skip
+            sides.append((square, known))
+        result |= numbers_of(sides)
         return result
 
     def caption(self) -> str:
