@@ -627,3 +627,14 @@ def test_the_figures_and_the_arrow_beside_them_do_not_cover_each_other(qtbot: Qt
     seen = [item for item in read.childItems() if item.isVisible()]
     assert seen and not any(item.boundingRect().intersects(arrow) for item in seen)
     assert label.lines[0] == (f"F to {name}" if size[1] > 600 else "F")
+
+
+def test_attention_is_drawn_from_the_ground_colour_on(qtbot: QtBot) -> None:
+    shared = np.full((2, 4, 4), 0.25)
+    attention = {"fx": shared, "rho_fx": shared, "f_gx": shared, "difference": 0 * shared}
+    square = replace(make_square(), **attention)
+    stand = Stand(qtbot, replace(make_frame(), squares=(square,)))
+    assert (stand.stage.rows[0].bar.low, stand.stage.rows[0].bar.kind) == (0.0, "error")
+    signed = replace(square, fx=shared - 0.5)
+    stand.stage.set_frame(replace(make_frame(), squares=(signed,)))
+    assert (stand.stage.rows[0].bar.low, stand.stage.rows[0].bar.kind) == (-square.scale, "signed")
