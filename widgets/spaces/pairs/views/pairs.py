@@ -46,7 +46,7 @@ NOTHING = "Open a graph, or pick one of the samples, to see who attends to whom 
 NONE, COMPARE = "none", "compare"
 MOST_HEADS = 36  # side by side
 NEAR = 1e-3  # of the largest magnitude: what counts as nearly zero
-WORDS = 248  # pixels that the properties have beside the matrices
+WORDS = 272  # pixels that the properties have beside the matrices
 LOW = 204  # pixels of height below which each of them has one line
 LARGE = 1500  # nodes from which an adjacency is shown by its density: beside each other, single entries fill all
 
