@@ -25,6 +25,7 @@ from widgets.stage.captions import headers, square_caption
 from widgets.stage.hands import Hands, hands_of
 from widgets.stage.layout import CAPTION, above, arrange
 from widgets.stage.row import CENTRE, SOURCES, StageRow
+from widgets.stage.stepping import stepped
 
 
 class Stage(View):
@@ -295,6 +296,8 @@ class Stage(View):
         key = Qt.Key(event.key())
         if self.frame is None or not plain:
             super().keyPressEvent(event)
+        elif (changes := self._stepped(key, bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier))) is not None:
+            self.wished.emit(Wish(changes=changes, tag="step"))
         elif self.hands.key(key):
             return
         elif key == Qt.Key.Key_E:
@@ -310,6 +313,10 @@ class Stage(View):
     def keyReleaseEvent(self, event: QKeyEvent) -> None:
         if self.frame is None or event.isAutoRepeat() or not self.hands.key_released(Qt.Key(event.key())):
             super().keyReleaseEvent(event)
+
+    def _stepped(self, key: Qt.Key, shift: bool) -> dict[str, Any] | None:
+        square = self.rows[0].square
+        return None if square is None else stepped(self.hands, self.state, square, key, shift)
 
     def _step_back(self) -> bool:
         """Undo the zoom, else the selection; return False where there is neither."""

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
+_EXPONENT = re.compile(r"(?<=\d)e([+-])0*(?=\d)")
+
 
 def with_minus(text: str) -> str:
-    """Return a written number with minus signs in place of hyphens: "−2.0e−7"."""
-    return text.replace("-", "−")
+    """Return a written number with minus signs in place of hyphens, and its exponent in short: "−2.1e−7", "1e5"."""
+    return _EXPONENT.sub(lambda sign: "e" + sign[1].replace("+", ""), text).replace("-", "−")

@@ -638,3 +638,22 @@ def test_attention_is_drawn_from_the_ground_colour_on(qtbot: QtBot) -> None:
     signed = replace(square, fx=shared - 0.5)
     stand.stage.set_frame(replace(make_frame(), squares=(signed,)))
     assert (stand.stage.rows[0].bar.low, stand.stage.rows[0].bar.kind) == (-square.scale, "signed")
+
+
+def test_page_keys_go_through_the_maps(qtbot: QtBot) -> None:
+    stand = Stand(qtbot, make_frame())
+    for key, shown, expected in ((Qt.Key.Key_PageDown, None, 0), (Qt.Key.Key_PageDown, 0, 1),
+                                 (Qt.Key.Key_PageUp, 0, 63), (Qt.Key.Key_PageUp, None, 63)):  # fmt: skip
+        stand.stage.set_state(replace(make_frame().state, channel=shown))
+        qtbot.keyClick(stand.stage, key)
+        assert stand.wishes[-1].changes == {"channel": expected}
+
+
+def test_arrows_with_shift_go_through_the_places_of_a_map(qtbot: QtBot) -> None:
+    stand = Stand(qtbot, make_frame())
+    for key, at, expected in ((Qt.Key.Key_Down, None, (14, 14)), (Qt.Key.Key_Down, (14, 14), (15, 14)),
+                              (Qt.Key.Key_Left, (3, 0), (3, 0)), (Qt.Key.Key_Up, (0, 5), (0, 5))):  # fmt: skip
+        stand.stage.set_state(replace(make_frame().state, channel=2, pixel=at))
+        qtbot.keyClick(stand.stage, key, SHIFT)
+        assert [w.changes for w in stand.wishes if w.changes][-1] == {"channel": 2, "pixel": expected}
+    assert not stand.steps()  # the picture stays where it is

@@ -126,7 +126,7 @@ def short(value: float) -> str:
     if value == 0:
         return "0"
     text = f"{value:.3f}" if 1e-3 <= abs(value) < 100 else f"{value:.0e}"
-    return with_minus(text.replace("e-0", "e-").replace("e+0", "e"))
+    return with_minus(text)
 
 
 class Curves(Plot):
