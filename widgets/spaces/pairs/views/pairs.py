@@ -42,7 +42,7 @@ from widgets.spaces.pairs.fields import (
 from widgets.spaces.pairs.panel import Panel
 from widgets.spaces.pairs.words import Form, caption, node_words, properties_table, share, without_pairs
 
-NOTHING = "Open a graph, or pick one of the samples, to see who attends to whom and who is joined to whom."
+NOTHING = "Who attends to whom, and who is joined to whom, stands here once a network has answered."
 NONE, COMPARE = "none", "compare"
 MOST_HEADS = 36  # side by side
 NEAR = 1e-3  # of the largest magnitude: what counts as nearly zero
