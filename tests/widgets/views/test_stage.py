@@ -657,3 +657,9 @@ def test_arrows_with_shift_go_through_the_places_of_a_map(qtbot: QtBot) -> None:
         qtbot.keyClick(stand.stage, key, SHIFT)
         assert [w.changes for w in stand.wishes if w.changes][-1] == {"channel": 2, "pixel": expected}
     assert not stand.steps()  # the picture stays where it is
+
+
+def test_an_arrow_that_went_down_elsewhere_shifts_nothing(qtbot: QtBot) -> None:
+    stand = Stand(qtbot, make_frame())
+    qtbot.keyRelease(stand.stage, Qt.Key.Key_Down)  # pressed in a menu
+    assert not stand.wishes
