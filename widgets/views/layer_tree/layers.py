@@ -59,7 +59,8 @@ class Tree(QTreeView):
 class LayersView(FrameView[Square]):
     """Tree of layers, one root a model when two are compared; updated in place, what is folded stays folded."""
 
-    NOTHING = NONE = "No layers yet. Choose a model; its layers appear here with the error of each."
+    NOTHING = "The layers stand here once the network has answered, with the error of each."
+    NONE = "This network has no layers."
     FOLLOWS = ("watched",)
 
     requested = Signal(str)  # "source" of the selected layer
