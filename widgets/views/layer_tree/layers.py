@@ -135,6 +135,7 @@ class LayersView(FrameView[Square]):
         return [s for s in self.squares if s.layers]
 
     def show_empty(self, sentence: str) -> None:
+        self.empty.setText(sentence)
         self._pages.setCurrentWidget(self.empty)
         self._fill_tree(self.squares)
 

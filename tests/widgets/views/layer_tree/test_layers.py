@@ -250,9 +250,9 @@ def test_odd_frames_are_drawn(view, name):
     view.grab()
 
 
-def test_the_empty_state_says_what_to_do(view):
+def test_before_the_first_answer_it_says_what_will_stand_there(view):
     view.set_frame(None)
-    assert view.empty.isVisible() and "Choose a model" in view.empty.text()
+    assert view.empty.isVisible() and "once the network has answered" in view.empty.text()
 
 
 def shown(view):
