@@ -58,6 +58,11 @@ def off_screen() -> None:
         os.environ.setdefault("QT_LOGGING_RULES", "default.warning=false")
 
 
+def alone() -> None:
+    """Import what the classes of Qt are bound with: it goes through all modules, and dies of a new one."""
+    import shiboken6  # noqa: F401
+
+
 def window(start: Callable[[], WindowEngine], state: State, args: argparse.Namespace) -> int:
     width, _, height = (args.size or "1280x800").partition("x")
     if args.view:
@@ -170,7 +175,7 @@ def benchmarks() -> Mapping[str, Callable[[], list[dict[str, Any]]]]:
 
 def main(argv: list[str] | None = None) -> int:
     began = time.monotonic() - age(os.getpid()) if argv is None else None  # a timeout counts from there
-    doors = Doors(cards, window, pictures, gallery, views, benchmarks, f"{PREFIX}main", began)
+    doors = Doors(cards, window, pictures, gallery, views, benchmarks, f"{PREFIX}main", began, alone)
     return cli.main(sys.argv[1:] if argv is None else argv, doors)
 
 

@@ -93,7 +93,7 @@ def corrected(wanted: State, state: State, catalogue: Catalogue) -> list[str]:
 def without_missing(state: State, layers: Sequence[LayerSeen], shown: str, places: int) -> tuple[State, str]:
     """Return the state without a layer or a place that the answer does not have, and a sentence about it or ""."""
     if sentence := missing_layer(state, layers):
-        return replace(state, layer=""), f"{sentence}; {shown} is shown."
+        return replace(state, layer=""), f"{sentence}{'' if sentence.endswith('?') else ';'} {shown} is shown."
     if sentence := missing_place(state.sample, places, state.node):
         return replace(state, node=None, other=None), f"{sentence}; none is selected."
     return state, ""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QPoint, Signal
 from PySide6.QtGui import QImage, QPixmap
@@ -161,6 +162,18 @@ class View(QWidget):
             self._flush()
         except Exception:  # one that leaves an event handler of Qt can end the program
             sys.excepthook(*sys.exc_info())
+
+
+def numbers_of(sides: Iterable[tuple[Square, Mapping[str, Any]]]) -> dict[str, NDArray[Any]]:
+    """Return what is known of each side as arrays: where there are several, under the name of its network."""
+    told = list(sides)
+    several = len({id(square) for square, _ in told}) > 1
+    return {
+        f"{square.model}/{name}" if several else name: np.asarray(values)
+        for square, known in told
+        for name, values in known.items()
+        if values is not None
+    }
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from PySide6.QtGui import QFontMetricsF
 from PySide6.QtWidgets import QWidget
 
 from explorer.declare.params import Param
+from explorer.declare.telling.numerals import with_minus
 from explorer.square.drawing.answer import Answer, values_of
 from explorer.square.drawing.asked_answer import answer_of
 from explorer.square.frame import Square
@@ -298,7 +299,7 @@ def top_rows(before: NDArray[Any], after: NDArray[Any], most: int = MOST, ranked
 
 
 def _brief(value: float) -> str:
-    return "NaN" if math.isnan(value) else f"{value:.3f}".replace("-", "−") if abs(value) < 10 else figure(value)
+    return "NaN" if math.isnan(value) else with_minus(f"{value:.3f}") if abs(value) < 10 else figure(value)
 
 
 def _roomy(low: float, high: float) -> tuple[float, float]:
@@ -311,7 +312,7 @@ def _roomy(low: float, high: float) -> tuple[float, float]:
 
 
 def _tick_text(value: float) -> str:
-    return f"{value:.6g}".replace("-", "−")
+    return with_minus(f"{value:.6g}")
 
 
 def _cut(text: str, most: int = 14) -> str:

@@ -149,7 +149,9 @@ class Plot(Sheet):
             layout.activate()
 
     def drawBackground(self, p: QPainter, rect: QRectF) -> None:
-        if not self._message:
+        if self._message:
+            super().drawBackground(p, rect)  # a sentence has one ground, in place of whatever it stands
+        else:
             p.fillRect(self.plotted, QColor(theme.current().plot))
 
     def _reshape(self, *changed: Any) -> None:

@@ -88,6 +88,7 @@ class BarsItem(pg.ItemGroup):
                     ground.setRect(bars.row(channel))
                     ground.setPen(NO_PEN)
                     ground.setBrush(colour("raised"))
+                    ground.setZValue(-1)  # it is made after the bars
                 if bars.written:
                     self._write(bars, channel, value, colour("text" if chosen else "muted"))
 

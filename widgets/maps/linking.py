@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from explorer.declare.elements import Step, transforms
 from explorer.declare.groups import group
+from explorer.declare.telling.numerals import with_minus
 from explorer.declare.types.field_text import parse_field
 
 Place = tuple[int, int, int]  # channel, row, column
@@ -70,9 +71,7 @@ def element_text(steps: Sequence[Step]) -> str:
         # blanks that do not break: a unit must not stand alone on a line
         # a minus sign stands before numbers alone: names keep their hyphens
         written = ",\N{NO-BREAK SPACE}".join(
-            p.text(v) if p.choices else p.text(v).replace("-", "−")
-            for p, v in values
-            if not p.choices or len(values) == 1
+            p.text(v) if p.choices else with_minus(p.text(v)) for p, v in values if not p.choices or len(values) == 1
         )
         written += unit if unit in ("", "°", "×") else f"\N{NO-BREAK SPACE}{unit}"
         written += "".join(f" ({p.text(v)})" for p, v in values[1:] if p.choices)
@@ -91,4 +90,4 @@ def channel_text(channel: int, order_name: str) -> str:
 
 def precise(value: float) -> str:
     """Return a value under the cursor, with the digits that a float32 deserves beside its neighbours."""
-    return f"{value:.5g}".replace("-", "−")
+    return with_minus(f"{value:.5g}")

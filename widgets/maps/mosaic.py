@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 STEPS = 252  # colour index of the highest value; even, so that zero has an index of its own (126)
 MISSING = 254  # colour index of a value that is not a number
 GAP = 255  # colour index of what lies between the tiles
+WHOLE = 1e-3  # by which shares may miss 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +151,21 @@ def counted(values: NDArray[Any] | None) -> bool:
         return False
     known = values[np.isfinite(values)]
     return bool(known.size and known.min() >= 0 and (known == np.floor(known)).all())
+
+
+def shares(values: NDArray[Any] | None) -> bool:
+    """Return whether values are shares of a whole, as attention is: none is below 0, rows add up to 1 or are empty."""
+    if values is None or values.ndim < 2 or values.shape[-1] < 2 or not values.any():
+        return False
+    if not _whole(values[..., :1, :]) or not _whole(values):  # a row of each map tells most of them apart
+        return False
+    return bool(np.nanmin(values) >= 0)
+
+
+def _whole(values: NDArray[Any]) -> bool:
+    """Return whether each row adds up to 1, or is empty."""
+    sums = np.nansum(values, -1, dtype=np.float64)
+    return bool(((np.abs(sums - 1) <= WHOLE) | (sums == 0)).all())
 
 
 def outline(mask: NDArray[np.bool_]) -> NDArray[np.float64]:

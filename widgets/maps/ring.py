@@ -10,6 +10,7 @@ from PySide6.QtCore import QLineF, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QPainter, QPainterPath, QPainterPathStroker, QPen
 from PySide6.QtWidgets import QGraphicsObject, QGraphicsSceneHoverEvent, QGraphicsSceneMouseEvent
 
+from explorer.declare.telling.numerals import with_minus
 from widgets.maps.diagram import colour, font
 
 MAGNET = 2.0  # degrees round a quarter turn within which the angle jumps to it
@@ -86,7 +87,7 @@ class Ring(QGraphicsObject):
             self.update()
 
     def text(self) -> str:
-        return f"{self.angle:.1f}".removesuffix(".0").replace("-", "−") + "°"
+        return with_minus(f"{self.angle:.1f}".removesuffix(".0")) + "°"
 
     def handle(self) -> QRectF:
         """Return the box of the handle, on the item."""

@@ -18,7 +18,7 @@ from widgets.maps.colour_bar import ColourBar
 from widgets.maps.diagram import Arrow, Label, ReadOut
 from widgets.maps.linking import Link, Place, Places, precise, spacing_of
 from widgets.maps.map_item import MapItem
-from widgets.maps.mosaic import counted
+from widgets.maps.mosaic import counted, shares
 from widgets.stage.hands import Hands
 from widgets.stage.layout import Boxes, RowBoxes, below
 
@@ -167,6 +167,8 @@ class StageRow:
         scale = square.scale
         numbers = counted(square.fx) and counted(square.f_gx)  # members of a set, names of colours: no sign
         low, kind = (0.0, "grey") if numbers else (-scale, "signed")
+        if not numbers and shares(square.fx) and shares(square.f_gx):
+            low, kind = 0.0, "error"  # from the ground colour on, as in Attention and pairs
         for name in ("fx", "back", "rho_fx", "f_gx", "difference"):
             values = getattr(square, name)
             if name == "difference" and self.pooled and square.error_map is not None:

@@ -25,6 +25,7 @@ from PySide6.QtWidgets import (
 from explorer.declare.elements import Step, Transform, chain_text, parse_chain, transforms
 from explorer.declare.params import Param
 from explorer.declare.states.model_name import split_name
+from explorer.declare.telling.numerals import with_minus
 from explorer.state.catalogue import Catalogue
 from explorer.state.state import State
 from widgets.base.controls.measure_table import MeasureTable
@@ -412,7 +413,7 @@ def with_unit(param: Param, value: float) -> str:
         return f"{100 * value:.4g} %"
     unit = f" {param.unit}" if param.unit.isalpha() else param.unit
     text = param.text(value)
-    return f"{text}{unit}" if param.choices else f"{text}{unit}".replace("-", "−")  # a name keeps its hyphen
+    return f"{text}{unit}" if param.choices else with_minus(f"{text}{unit}")  # a name keeps its hyphen
 
 
 VIEW = ViewSpec("inspector", "Transform", InspectorView, "right", 0, "The group element, its controls and its measure.")

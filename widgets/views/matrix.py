@@ -16,7 +16,7 @@ from widgets.base.controls.row import ControlRow
 from widgets.base.frame_view import FrameView, Pages
 from widgets.base.look.theme import current
 from widgets.base.text.words import figure
-from widgets.base.view import ViewSpec
+from widgets.base.view import ViewSpec, numbers_of
 from widgets.charts.axis.axes import ValueAxis
 from widgets.charts.inks import mixed
 from widgets.charts.items.marks import ink
@@ -214,12 +214,7 @@ class MatrixView(FrameView[str]):
         self._all.setAutoFillBackground(True)
 
     def numbers(self) -> dict[str, NDArray[Any]]:
-        prefixed = len(self.squares) > 1
-        return {
-            f"{s.model}/{title}" if prefixed else title: matrix
-            for s in self.squares
-            for title, matrix in s.matrices.items()
-        }
+        return numbers_of((s, s.matrices) for s in self.squares)
 
     def caption(self) -> str:
         title = self.choice.currentText()

@@ -15,7 +15,7 @@ from explorer.square.frame import Frame, Moved, Square
 from explorer.state.state import State
 from widgets.base.camera import Camera
 from widgets.base.veil import DIMMED
-from widgets.base.view import View, ViewSpec, Wish
+from widgets.base.view import View, ViewSpec, Wish, numbers_of
 from widgets.maps.diagram import Arrow, Label, agree
 from widgets.maps.linking import Place, Places, channel_text, element_text, precise
 from widgets.maps.map_grid import Canvas
@@ -25,6 +25,7 @@ from widgets.stage.captions import headers, square_caption
 from widgets.stage.hands import Hands, hands_of
 from widgets.stage.layout import CAPTION, above, arrange
 from widgets.stage.row import CENTRE, SOURCES, StageRow
+from widgets.stage.stepping import stepped
 
 
 class Stage(View):
@@ -295,6 +296,8 @@ class Stage(View):
         key = Qt.Key(event.key())
         if self.frame is None or not plain:
             super().keyPressEvent(event)
+        elif (changes := self._stepped(key, bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier))) is not None:
+            self.wished.emit(Wish(changes=changes, tag="step"))
         elif self.hands.key(key):
             return
         elif key == Qt.Key.Key_E:
@@ -310,6 +313,10 @@ class Stage(View):
     def keyReleaseEvent(self, event: QKeyEvent) -> None:
         if self.frame is None or event.isAutoRepeat() or not self.hands.key_released(Qt.Key(event.key())):
             super().keyReleaseEvent(event)
+
+    def _stepped(self, key: Qt.Key, shift: bool) -> dict[str, Any] | None:
+        square = self.rows[0].square
+        return None if square is None else stepped(self.hands, self.state, square, key, shift)
 
     def _step_back(self) -> bool:
         """Undo the zoom, else the selection; return False where there is neither."""
@@ -403,17 +410,15 @@ class Stage(View):
         if self.frame is None:
             return {}
         result: dict[str, NDArray[Any]] = {"x": self.frame.squares[0].x, "rho_x": self.frame.squares[0].gx}
+        sides = []
         for square in self.frame.squares[:2]:
-            prefix = f"{square.model}/" if len(self.frame.squares) > 1 else ""
             measure = square.measures.get(square.layer.name)
-            parts = {
-                **{"F_x": square.fx, "rho_F_x": square.rho_fx, "F_rho_x": square.f_gx, "back": square.back},
-                **{"difference": square.difference, "error_map": square.error_map},
-                **{"field_of_view": square.field_of_view},
-            }
-            result |= {prefix + name: values for name, values in parts.items() if values is not None}
-            if measure is not None and measure.cumulative is not None:
-                result[prefix + "relative_error"] = np.array([measure.cumulative])
+            error = None if measure is None or measure.cumulative is None else [measure.cumulative]
+            known = {"F_x": square.fx, "rho_F_x": square.rho_fx, "F_rho_x": square.f_gx, "back": square.back,
+                     "difference": square.difference, "error_map": square.error_map,
+                     "field_of_view": square.field_of_view, "relative_error": error}  # fmt: skip
+            sides.append((square, known))
+        result |= numbers_of(sides)
         return result
 
     def caption(self) -> str:

@@ -11,7 +11,7 @@ from explorer.square.frame import Parameter, Square
 from widgets.base.controls.row import ControlRow
 from widgets.base.frame_view import FrameView, Pages
 from widgets.base.text.words import figure
-from widgets.base.view import ViewSpec, Wish
+from widgets.base.view import ViewSpec, Wish, numbers_of
 from widgets.maps.diagram import colour
 from widgets.maps.linking import Place, precise
 from widgets.maps.map_grid import MapGrid
@@ -166,13 +166,9 @@ class WeightsView(FrameView[Shown]):
         self._all.setAutoFillBackground(True)
 
     def numbers(self) -> dict[str, NDArray[Any]]:
-        found: dict[str, NDArray[Any]] = {}
-        for square, one in self.parts():
-            prefix = f"{square.model}/" if len(self.squares) > 1 else ""
-            found[f"{prefix}{one.name}"] = one.values
-            if one.gradient is not None:
-                found[f"{prefix}gradient by {one.name}"] = one.gradient
-        return found
+        return numbers_of(
+            (square, {one.name: one.values, f"gradient by {one.name}": one.gradient}) for square, one in self.parts()
+        )
 
     def caption(self) -> str:
         parts = [f"{s.model}, {s.layer.name}, {q.name}" for s, q in self.parts()]

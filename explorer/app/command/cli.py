@@ -62,7 +62,7 @@ def _told_in_a_line(argv: Sequence[str], doors: Doors) -> int:
         except SystemExit as end:  # --help
             return int(end.code or 0)
         _declare_input(args)
-        _expect(getattr(args, "data", ""))
+        _expect(getattr(args, "data", ""), doors.alone if args.verb is None else None)
         model = getattr(args, "model", "")
         if _elsewhere(args, doors):
             from explorer.app.remote.commands.command import delegated
@@ -103,13 +103,15 @@ def _told_in_a_line(argv: Sequence[str], doors: Doors) -> int:
         return 2
 
 
-def _expect(data: str) -> None:
-    """Have the process that reads files started while torch is imported, where the data are a file."""
+def _expect(data: str, first: Callable[[], object] | None) -> None:
+    """Have the process that reads files started while torch is imported, where the data are a file; `first` first."""
     from explorer.data.finding import base_of
 
     if data and os.path.isfile(os.path.expanduser(base_of(data))):
         from explorer.data.opening import expect_file
 
+        if first is not None:
+            first()
         expect_file()
 
 
@@ -154,8 +156,7 @@ def _told(error: BaseException, model: str) -> str:
     path = code_of(model)
     cause: BaseException | None = error
     while cause is not None and path is not None and "(line " not in text:
-        steps = [s for s in traceback.extract_tb(cause.__traceback__) if Path(s.filename).name == path.name]
-        if steps:
+        if steps := [s for s in traceback.extract_tb(cause.__traceback__) if Path(s.filename).name == path.name]:
             return f"{text} ({path.name}, line {steps[-1].lineno})"
         cause = cause.__cause__
     return text
@@ -287,8 +288,7 @@ def _believable(name: str, args: argparse.Namespace, doors: Doors) -> None:
     Asking the registry costs the import of torch, so that only a name that no file of models/ has in quotes is looked
     up there; and a person's own file is executed once, by the window.
     """
-    path = code_of(name)
-    if path is not None and args.trust and at_home(path).is_file():
+    if args.trust and (path := code_of(name)) is not None and at_home(path).is_file():
         return
     files = (ROOT / "models").rglob("*.py")
     if any(f'"{name}"' in file.read_text(encoding="utf-8") for file in files):

@@ -39,6 +39,7 @@ class Doors:
         bench: returns the benchmark functions by name.
         program: the module whose `main` and `cards` these are, for a process of its own; "" for none.
         began: the moment (`time.monotonic`) when the command was given, before anything was imported; None: unknown.
+        alone: imports what the window needs imported while no other thread imports anything.
     """
 
     cards: Callable[[], Mapping[str, Card]]
@@ -49,6 +50,7 @@ class Doors:
     bench: Callable[[], Mapping[str, Callable[[], list[dict[str, Any]]]]]
     program: str = ""
     began: float | None = None
+    alone: Callable[[], object] = lambda: None
 
 
 def tell_two_meanings(names: Iterable[str], doors: Doors) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.declare.telling.equations import Call, Equation, Number, Term, Value
+from explorer.declare.telling.numerals import with_minus
 
 Array = NDArray[Any]
 Figure = Callable[[float], str]
@@ -170,7 +171,7 @@ def written(term: Term) -> list[tuple[str, str]]:
 def _written(term: Term) -> tuple[list[tuple[str, str]], int]:
     match term:
         case Number(value):
-            return [(f"{value:g}".replace("-", "−"), "")], ATOM
+            return [(with_minus(f"{value:g}"), "")], ATOM
         case Value():
             return [(term.symbol, "" if term.fixed else term.name)], ATOM
         case Call(what, terms):

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from tests.widgets.parts.frames.sample_frames import make_square
-from widgets.base.text.words import named_in_brief
+from widgets.base.text.words import duration, named_in_brief
 
 
 @pytest.mark.parametrize(
@@ -22,3 +22,10 @@ from widgets.base.text.words import named_in_brief
 )
 def test_a_network_with_other_weights_is_named_by_their_file_and_not_by_their_path(model: str, name: str) -> None:
     assert named_in_brief(replace(make_square(), model=model, title="Net in net.py")) == name
+
+
+@pytest.mark.parametrize(
+    ("milliseconds", "told"), [(8.42, "8.4 ms"), (299.6, "300 ms"), (18110, "18.1 s"), (999.4, "999 ms")]
+)
+def test_a_time_is_told_in_seconds_where_it_takes_seconds(milliseconds: float, told: str) -> None:
+    assert duration(milliseconds) == told

@@ -278,3 +278,14 @@ def test_marks_without_an_outline_share_their_pictures(qapp: QApplication) -> No
         marks.set_marks(np.arange(20.0), np.arange(20.0), 5.0, dict.fromkeys(range(20), (DOT, None, brush)))
         marks.updateSpots()
     assert len(marks.fragmentAtlas) == 1
+
+
+@pytest.mark.parametrize("choice", ["light", "dark"])
+def test_a_sentence_stands_on_the_ground_that_it_has_everywhere(plot, choice, qtbot):
+    theme.use(choice)
+    try:
+        plot.message = "There is nothing to see."
+        corners = plot.grab().toImage()
+        assert corners.pixelColor(2, 2) == corners.pixelColor(480, 230) == QColor(theme.current().panel)
+    finally:
+        theme.use("light")

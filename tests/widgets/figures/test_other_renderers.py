@@ -119,7 +119,7 @@ def test_the_search_above_the_layers_is_no_part_of_a_figure(qtbot: QtBot, tmp_pa
     view.set_frame(make_frame())
     export_view(view, tmp_path / "layers.svg")
     drawn = (tmp_path / "layers.svg").read_text()
-    assert view.squares[0].layers[-1].name in drawn and "Name, type or field" not in drawn
+    assert view.squares[0].layers[-1].name in drawn and "Search" not in drawn
     assert view.bar.isVisible(), "and it is there again"
 
 

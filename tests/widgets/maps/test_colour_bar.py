@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.testing import assert_allclose
+from PySide6.QtCore import QPointF, Qt
+from PySide6.QtWidgets import QApplication, QMenu
 from pytestqt.qtbot import QtBot
 
 from widgets.base.look import theme
@@ -27,6 +29,30 @@ def test_the_bar_has_the_colours_of_its_maps_before_and_after_its_kind_changes(q
     for kind in ("signed", "error", "grey", "signed"):
         bar.set_levels(-2.0, 2.0, kind)
         assert_allclose(_colours(bar), _expected(kind, 17))
+
+
+class RightClick:
+    """A click of the right button, as a scene tells it to an item."""
+
+    taken = False
+
+    def button(self) -> Qt.MouseButton:
+        return Qt.MouseButton.RightButton
+
+    def screenPos(self) -> QPointF:
+        return QPointF(100, 100)
+
+    def accept(self) -> None:
+        self.taken = True
+
+
+def test_the_right_button_offers_no_other_colours_for_the_bar_alone(qtbot: QtBot) -> None:
+    bar, click = ColourBar(), RightClick()
+    bar.mouseClickEvent(click)
+    opened = [one for one in QApplication.topLevelWidgets() if isinstance(one, QMenu) and one.isVisible()]
+    for menu in opened:
+        menu.close()
+    assert not click.taken and not opened
 
 
 def test_other_ends_alone_change_the_numbers_and_not_the_colours(qtbot: QtBot) -> None:

@@ -17,7 +17,7 @@ from tests.widgets.parts.driving.mouse import MIDDLE, Mouse
 from widgets.base.look import theme
 from widgets.base.look.colours import colour_table
 from widgets.maps.map_grid import MapGrid
-from widgets.maps.mosaic import GAP, MISSING, STEPS, blank, compose, outline, symmetric_scale, tiling
+from widgets.maps.mosaic import GAP, MISSING, STEPS, blank, compose, outline, shares, symmetric_scale, tiling
 
 RNG = np.random.default_rng(0)
 
@@ -262,7 +262,7 @@ def test_odd_values_are_drawn(qtbot: QtBot, values: np.ndarray, choice: str) -> 
 
 
 def test_values_without_places_are_bars_when_there_is_room(qtbot: QtBot) -> None:
-    values = maps(10, 1, 1)
+    values = np.array([0.3, -1.1, 0.6, -0.2, 1.4, -0.8, 0.1, 0.9, -0.4, 0.5])[:, None, None]
     grid = grid_of(qtbot, values, names=tuple("abcdefghij"))
     mouse, seen = Mouse(grid), []
     grid.pointed.connect(seen.append)
@@ -282,6 +282,9 @@ def test_values_without_places_are_bars_when_there_is_room(qtbot: QtBot) -> None
     (right, none), (nothing, left) = coloured(positive), coloured(negative)
     assert len(right) > 20 and len(left) > 20 and not none and not nothing
     assert max(left) < min(right) <= max(left) + 3, "both begin at the common zero"
+    grid.set_marks(((positive, 0, 0),))
+    picture = grid.viewport().grab().toImage()
+    assert coloured(positive) == (right, none), "the ground of a marked row lies under its bar"
     many = grid_of(qtbot, maps(512, 1, 1))
     width = many.item.rect_of((300, 0, 0)).width()
     assert width < many.item.frame().width() / 8, "half a pixel each: cells instead"
@@ -326,3 +329,18 @@ def test_the_theme_changes_the_colours(qtbot: QtBot) -> None:
     theme.use("dark")
     grid.apply_theme()
     assert grid.viewport().grab().toImage().pixelColor(centre).lightness() < 60
+
+
+def test_attention_is_told_from_its_values() -> None:
+    attention = np.exp(maps(2, 5, 5))
+    attention /= attention.sum(-1, keepdims=True)
+    assert shares(attention)
+    attention[0, 3:] = 0.0  # rows of padding
+    attention[:, :, 4] = np.nan  # a node that was left out
+    attention[:, :, :4] /= np.maximum(attention[:, :, :4].sum(-1, keepdims=True), 1e-9)
+    assert shares(attention)
+    assert not shares(maps(2, 5, 5)) and not shares(np.abs(maps(2, 5, 5))) and not shares(np.zeros((2, 5, 5)))
+    assert not shares(np.ones((3, 4, 1))) and not shares(None)
+    signed = np.zeros((1, 2, 3))
+    signed[:] = (2.0, -0.5, -0.5)
+    assert not shares(signed)

@@ -627,3 +627,39 @@ def test_the_figures_and_the_arrow_beside_them_do_not_cover_each_other(qtbot: Qt
     seen = [item for item in read.childItems() if item.isVisible()]
     assert seen and not any(item.boundingRect().intersects(arrow) for item in seen)
     assert label.lines[0] == (f"F to {name}" if size[1] > 600 else "F")
+
+
+def test_attention_is_drawn_from_the_ground_colour_on(qtbot: QtBot) -> None:
+    shared = np.full((2, 4, 4), 0.25)
+    attention = {"fx": shared, "rho_fx": shared, "f_gx": shared, "difference": 0 * shared}
+    square = replace(make_square(), **attention)
+    stand = Stand(qtbot, replace(make_frame(), squares=(square,)))
+    assert (stand.stage.rows[0].bar.low, stand.stage.rows[0].bar.kind) == (0.0, "error")
+    signed = replace(square, fx=shared - 0.5)
+    stand.stage.set_frame(replace(make_frame(), squares=(signed,)))
+    assert (stand.stage.rows[0].bar.low, stand.stage.rows[0].bar.kind) == (-square.scale, "signed")
+
+
+def test_page_keys_go_through_the_maps(qtbot: QtBot) -> None:
+    stand = Stand(qtbot, make_frame())
+    for key, shown, expected in ((Qt.Key.Key_PageDown, None, 0), (Qt.Key.Key_PageDown, 0, 1),
+                                 (Qt.Key.Key_PageUp, 0, 63), (Qt.Key.Key_PageUp, None, 63)):  # fmt: skip
+        stand.stage.set_state(replace(make_frame().state, channel=shown))
+        qtbot.keyClick(stand.stage, key)
+        assert stand.wishes[-1].changes == {"channel": expected}
+
+
+def test_arrows_with_shift_go_through_the_places_of_a_map(qtbot: QtBot) -> None:
+    stand = Stand(qtbot, make_frame())
+    for key, at, expected in ((Qt.Key.Key_Down, None, (14, 14)), (Qt.Key.Key_Down, (14, 14), (15, 14)),
+                              (Qt.Key.Key_Left, (3, 0), (3, 0)), (Qt.Key.Key_Up, (0, 5), (0, 5))):  # fmt: skip
+        stand.stage.set_state(replace(make_frame().state, channel=2, pixel=at))
+        qtbot.keyClick(stand.stage, key, SHIFT)
+        assert [w.changes for w in stand.wishes if w.changes][-1] == {"channel": 2, "pixel": expected}
+    assert not stand.steps()  # the picture stays where it is
+
+
+def test_an_arrow_that_went_down_elsewhere_shifts_nothing(qtbot: QtBot) -> None:
+    stand = Stand(qtbot, make_frame())
+    qtbot.keyRelease(stand.stage, Qt.Key.Key_Down)  # pressed in a menu
+    assert not stand.wishes

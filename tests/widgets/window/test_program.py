@@ -103,3 +103,24 @@ def test_without_a_display_the_window_is_drawn_off_screen(tmp_path: Path) -> Non
     assert (tmp_path / "out" / "report" / "report.json").is_file()
     with Image.open(tmp_path / "out" / "window.png") as picture:
         assert picture.size == (1280, 800)
+
+
+WITH_A_FILE = """
+import sys
+from explorer.data import opening
+def expect():
+    print("bound" if "shiboken6" in sys.modules else "not bound")
+    raise SystemExit  # the question is answered
+opening.expect_file = expect
+import main
+main.main(["--data", __file__, "--screenshot", "never.png"])
+"""
+
+
+def test_no_thread_imports_anything_while_the_classes_of_qt_are_bound(tmp_path: Path) -> None:
+    # binding them goes through all modules: one that the thread for a file imported then ended the program
+    script = tmp_path / "start.py"
+    script.write_text(WITH_A_FILE)
+    own = os.environ | {"PYTHONPATH": str(ROOT)}
+    said = subprocess.run([sys.executable, script], capture_output=True, text=True, env=own, check=False)
+    assert said.stdout == "bound\n"

@@ -8,6 +8,7 @@ from PySide6.QtCore import QEvent, QObject, QRandomGenerator, QSignalBlocker, Qt
 from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QHBoxLayout, QLabel, QSizePolicy, QSlider, QToolButton, QWidget
 
 from explorer.declare.params import Param
+from explorer.declare.telling.numerals import with_minus
 from widgets.base.look.icons import icon
 
 WIDE = 720  # a range of more steps (than two turns in degrees) is shown in part by the slider, wholly by the number
@@ -143,7 +144,7 @@ class ParamControl(QWidget):
         if p.choices:
             text = f"{p.title}: {', '.join(p.choices)}"
         else:
-            text = f"{p.title}: {p.minimum:g} to {self.most:g} {p.unit}".replace("-", "−").rstrip()
+            text = f"{p.title}: {with_minus(f'{p.minimum:g} to {self.most:g}')} {p.unit}".rstrip()
         text += f"\nDouble-click the name for {p.text(p.default)}."
         for widget in (self.label, self.combo, self.slider, self.spin):
             if widget is not None:

@@ -1,7 +1,8 @@
 """Colours and sizes of the window, light and dark, and the colour maps of the pictures.
 
-Qualitative colours are Okabe and Ito's, which people with colour-vision deficiencies can tell apart; the signed map
-is a perceptually even blue-white-red (dark: blue-black-red), the unsigned one is viridis-like grey for intensities.
+Qualitative colours are Okabe and Ito's, two of them darker, which people with colour-vision deficiencies can tell
+apart: words have a contrast of at least 4.5 to what they stand on, marks and outlines one of 3. The signed map is a
+perceptually even blue-white-red (dark: blue-black-red), the unsigned one is viridis-like grey for intensities.
 """
 
 from __future__ import annotations
@@ -17,8 +18,10 @@ from PySide6.QtWidgets import QApplication
 CONTROLS = ("QCheckBox", "QRadioButton", "QComboBox", "QAbstractSpinBox", "QLineEdit", "QSlider", "QPushButton")
 DARKER = 140  # per cent by which Fusion darkens the colour of a window for an outline
 SENTENCE = 15  # pixels of what is said in place of a view
+CHOSEN = 0.1  # of its colour on the row that is chosen in a list: what is written on it stays readable
+PILL = 22  # opaqueness of its colour behind a word
 # of classes, in their order
-CLASSES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8a6fd1", "#7f8fa6", "#b8860b", "#6b8e23")
+CLASSES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#b37a00", "#3a95cc", "#8a6fd1", "#7f8fa6", "#a0522d", "#6b8e23")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +46,7 @@ class Theme:
 
 
 LIGHT = Theme(
-    "light", "#f4f5f7", "#ffffff", "#eceef1", "#d5d9df", "#1b1f24", "#5d6673", "#0066b8", "#0072b2", "#d55e00",
+    "light", "#f4f5f7", "#ffffff", "#eceef1", "#d5d9df", "#1b1f24", "#5d6673", "#0066b8", "#006fad", "#ad4c00",
     "#00795a", "#c0392b", "#d3d7dd", "#ffffff", "#747b85",
 )  # fmt: skip
 DARK = Theme(

@@ -41,5 +41,16 @@ def shortened(metrics: QFontMetricsF, name: str, room: float, among: Mapping[str
     return metrics.elidedText(last, Qt.TextElideMode.ElideMiddle, room)
 
 
+def told_apart(metrics: QFontMetricsF, name: str, room: float, among: Iterable[str]) -> str:
+    """Return a name, cut where it is too wide: in the middle, or where no other one that is cut looks the same."""
+    if metrics.horizontalAdvance(name) <= room:
+        return name
+    others = [other for other in set(among) - {name} if metrics.horizontalAdvance(other) > room]
+    modes = (Qt.TextElideMode.ElideMiddle, Qt.TextElideMode.ElideLeft, Qt.TextElideMode.ElideRight)
+    cuts = [metrics.elidedText(name, mode, room) for mode in modes]
+    seen = ({metrics.elidedText(other, mode, room) for other in others} for mode in modes)
+    return next((cut for cut, taken in zip(cuts, seen, strict=True) if cut not in taken), cuts[0])
+
+
 def _cut(part: str) -> str:
     return re.sub(r"^(.).*?(\d*)$", r"\1\2", part)

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from explorer.declare.elements import chain_text
 from explorer.declare.space import Kind, kinds
 from explorer.declare.states.model_name import PARTLY, code_of, in_training, split_name
+from explorer.declare.telling.numerals import with_minus
 from explorer.square.frame import Frame, Measure, Square
 
 WITHHELD = "withheld"  # in place of every verdict, while a lesson asks for it
@@ -24,9 +25,16 @@ def figure(value: float | None) -> str:
     if math.isinf(value):
         return "∞" if value > 0 else "−∞"
     if value == 0 or 1e-3 <= abs(value) < 1000:
-        return f"{value:.3g}".replace("-", "−")
+        return with_minus(f"{value:.3g}")
     mantissa, exponent = f"{value:.1e}".split("e")
-    return f"{mantissa}e{int(exponent)}".replace("-", "−")
+    return with_minus(f"{mantissa}e{int(exponent)}")
+
+
+def duration(milliseconds: float) -> str:
+    """Return a time for reading: "8.4 ms", "300 ms", "18.1 s"."""
+    if milliseconds >= 1000:
+        return f"{milliseconds / 1000:.1f} s"
+    return f"{milliseconds:.0f} ms" if milliseconds >= 100 else f"{milliseconds:.1f} ms"
 
 
 def guilty(measure: Measure | None) -> bool:

@@ -10,6 +10,7 @@ from typing import Any
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen
 
+from explorer.declare.telling.numerals import with_minus
 from widgets.base.look import theme
 from widgets.base.look.alignment import CENTRE, RIGHT
 from widgets.base.look.switched_parts import stroke
@@ -139,7 +140,7 @@ class ValueAxis(Axis):
 
     def __init__(self, orientation: str, text: Callable[[float], str] | None = None, whole: bool = False) -> None:
         self.whole = whole  # only whole numbers
-        self.text = text or (lambda value: f"{value:g}".replace("-", "−"))
+        self.text = text or (lambda value: with_minus(f"{value:g}"))
         super().__init__(orientation)
 
     def ticks(self, low: float, high: float, most: int) -> list[float]:

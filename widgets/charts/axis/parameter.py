@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.declare.params import Param
+from explorer.declare.telling.numerals import with_minus
 from widgets.charts.axis.axes import ValueAxis
 from widgets.charts.axis.scales import linear_ticks
 
@@ -52,7 +53,7 @@ class Course:
         if self.param is not None and self.param.name == "share":
             return f"{100 * tick:g} %"
         unit = self.param.unit if self.param is not None and self.param.unit in ("°", "×") else ""
-        return f"{tick:g}{unit}".replace("-", "−")
+        return with_minus(f"{tick:g}{unit}")
 
     def ticks(self, low: float, high: float, most: int) -> list[float]:
         """Return the values to label between two places."""
@@ -71,7 +72,7 @@ class Course:
         if self.param is not None and self.param.name == "share":
             return f"{100 * value:.4g} %"
         unit = self.param.unit if self.param is not None else ""
-        return f"{value:.4g}".replace("-", "−") + (f" {unit}" if unit.isalpha() else unit)
+        return with_minus(f"{value:.4g}") + (f" {unit}" if unit.isalpha() else unit)
 
 
 class ParameterAxis(ValueAxis):

@@ -71,7 +71,8 @@ class Bar(pg.ColorBarItem):
     """A colour bar, whose ends are written by `text`; a gradient, so that files keep it sharp."""
 
     def __init__(self, text: Callable[[float], str] = str, table: Table = theme.error_map, gap: float = GAP) -> None:
-        super().__init__(interactive=False, width=10, orientation="vertical", rounding=1e-9)
+        # without the menu of the library, which would choose other colours for the bar than its maps have
+        super().__init__(interactive=False, width=10, orientation="vertical", rounding=1e-9, colorMapMenu=False)
         self.table = table
         self.layout.setContentsMargins(gap, 0, 0, 0)
         self.axis.setStyle(tickLength=3, hideOverlappingLabels=False)

@@ -37,6 +37,7 @@ class PlaneHands(Hands):
         super().__init__(wish)
         self._moved = PlaneLink()
         self._grabbed: tuple[float, ...] | None = None  # the shift when the drag began
+        self._held: set[Qt.Key] = set()  # arrows that shift
         self._last: tuple[float, ...] | None = None
 
     def follow(self, state: State) -> None:
@@ -97,6 +98,7 @@ class PlaneHands(Hands):
     def key(self, key: Qt.Key) -> bool:
         """Carry out a key's gesture; return False when the key has none."""
         if key in ARROWS:
+            self._held.add(key)
             values = self._shifted(self._values("translate"), *ARROWS[key], free=False)
             self.wish(Wish(step=("translate", values), tag="arrows"))
         elif key in (Qt.Key.Key_BracketLeft, Qt.Key.Key_BracketRight):
@@ -110,8 +112,9 @@ class PlaneHands(Hands):
 
     def key_released(self, key: Qt.Key) -> bool:
         """End the gesture of an arrow that was held down; return False for other keys."""
-        if key not in ARROWS:
+        if key not in self._held:  # it chose something, or went down elsewhere
             return False
+        self._held.discard(key)
         self.wish(Wish(step=("translate", self._values("translate")), tag="arrows", done=True))
         return True
 

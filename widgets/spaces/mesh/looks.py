@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.declare.telling.numerals import with_minus
 from explorer.spaces.mesh.drawing.values import MeshPart, Shape, Transported
 from explorer.square.frame import Square
 from widgets.base.look import theme
@@ -363,7 +364,7 @@ def singular_words(part: MeshPart) -> str:
 
 
 def _degrees(angle: float) -> str:
-    return f"{np.degrees(angle):.1f}°".replace("-", "−")
+    return with_minus(f"{np.degrees(angle):.1f}°")
 
 
 def vertex_words(square: Square, part: MeshPart, panel: str, vertex: int, choice: Choice) -> str:

@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter
 
+from explorer.declare.telling.numerals import with_minus
 from widgets.base.camera import Camera
 from widgets.base.look.alignment import CENTRE, LEFT, RIGHT
 from widgets.base.look.colours import colour_table
-from widgets.base.look.theme import current, error_map, signed_map
+from widgets.base.look.theme import CLASSES, current, error_map, signed_map
 from widgets.base.text.words import figure
 from widgets.charts.axis.axes import Axis
 from widgets.charts.inks import mixed
@@ -27,7 +28,6 @@ from widgets.spaces.pairs.panel import BAR, Panel
 from widgets.spaces.pairs.tiles import HIDDEN, Style, shade
 
 # Okabe and Ito's, for the classes of nodes
-CLASSES = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442", "#7f7f7f")
 CORNER = 40.0  # pixels of names of rows, beside which the axes are named
 WRITTEN = 30.0  # pixels of a cell from which its value is written in it
 
@@ -351,11 +351,11 @@ def short(value: float) -> str:
     if value == 0 or not math.isfinite(value):
         return figure(value) if value == 0 else "nan" if math.isnan(value) else figure(value)
     if 0.005 <= abs(value) < 1:
-        return f"{value:.2f}".replace("0.", ".", 1).replace("-", "−")
+        return with_minus(f"{value:.2f}".replace("0.", ".", 1))
     if abs(value) < 0.005:
         mantissa, exponent = f"{value:.0e}".split("e")
-        return f"{mantissa}e{int(exponent)}".replace("-", "−")
-    return f"{value:.3g}".replace("-", "−")
+        return with_minus(f"{mantissa}e{int(exponent)}")
+    return with_minus(f"{value:.3g}")
 
 
 def labelled(count: int, pixels: float, line: float) -> int:

@@ -80,14 +80,16 @@ class Cards(QListWidget):
     def suits(self, domain: str) -> bool:
         return not self.domain or same_space(domain, self.domain)
 
-    def bring_into_sight(self) -> None:
-        """Scroll for the one in use to be seen, with what stands round it: it may have been chosen elsewhere."""
+    def bring_into_sight(self) -> bool:
+        """Scroll for the one in use to be seen, with what stands round it; say whether it is in the list."""
         for row in range(self.count()):
             item = self.item(row)
             if (info := self.info(item)) is not None and info.name == self.current and not item.isHidden():
                 seen = self.viewport().rect().contains(self.visualItemRect(item))
                 hint = QListWidget.ScrollHint
                 self.scrollToItem(item, hint.EnsureVisible if seen else hint.PositionAtCenter)
+                return True
+        return False
 
     def showEvent(self, event: Any) -> None:
         super().showEvent(event)
@@ -170,7 +172,7 @@ class ThumbnailDelegate(QStyledItemDelegate):
             p.setOpacity(FAINT)
         mine = info.name == self._list.current
         if mine or state & (QStyle.StateFlag.State_MouseOver | QStyle.StateFlag.State_HasFocus):
-            p.fillRect(rect.adjusted(1, 1, -1, -1), mixed(t.first, t.panel, 0.16) if mine else QColor(t.raised))
+            p.fillRect(rect.adjusted(1, 1, -1, -1), mixed(t.first, t.panel, theme.CHOSEN) if mine else QColor(t.raised))
         place = QRectF(rect.center().x() - self.SIDE / 2, rect.top() + 5, self.SIDE, self.SIDE)
         image = index.data(IMAGE)
         if isinstance(image, QImage) and not image.isNull():

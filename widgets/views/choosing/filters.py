@@ -59,7 +59,11 @@ class Filters(QWidget):
         outer.setContentsMargins(8, 0, 8, 5)
         self._row = Flow()
         outer.addLayout(self._row)
+        self._models: tuple[ModelInfo, ...] = ()
         self.kind, self.group = self._list("Kind of data"), self._list("Claimed group")
+        self.kind.currentIndexChanged.connect(self._offer_groups)  # before the list is told
+        for box in (self.kind, self.group):
+            box.currentIndexChanged.connect(lambda index: self.changed.emit())
         self.switches: dict[str, QToolButton] = {}
         asks: tuple[tuple[str, str, str, Asks], ...] = (
             ("trained", "Trained", "With weights that were trained", lambda info: info.trained),
@@ -93,16 +97,23 @@ class Filters(QWidget):
         # two of them side by side also where the panel is narrow; the lists that open are as wide as they must be
         box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         box.setMinimumContentsLength(6)
-        box.currentIndexChanged.connect(lambda index: self.changed.emit())
         self._row.addWidget(box)
         return box
 
     def show_models(self, models: Sequence[ModelInfo]) -> None:
         """Offer what these models have; what was chosen stays where it is still there."""
+        self._models = tuple(models)
         kinds = sorted({m.domain for m in models}, key=place_of)
-        groups = sorted({g for m in models for g in m.groups}, key=lambda name: written(name).casefold())
         self._fill(self.kind, "Any data", [(k, title_of(k)) for k in kinds])
-        self._fill(self.group, "Any group", [(g, written(g)) for g in groups])
+        self._offer_groups()
+
+    def _offer_groups(self) -> None:
+        """Offer the groups of the models on the chosen kind of data."""
+        kind = self.kind.currentData()
+        claimed = {g for m in self._models if not kind or m.domain == kind for g in m.groups}
+        self._fill(
+            self.group, "Any group", [(g, written(g)) for g in sorted(claimed, key=lambda g: written(g).casefold())]
+        )
 
     def _fill(self, box: QComboBox, every: str, items: Sequence[tuple[str, str]]) -> None:
         chosen = box.currentData()
@@ -147,6 +158,7 @@ class Filters(QWidget):
         for box in (self.kind, self.group):
             with QSignalBlocker(box):
                 box.setCurrentIndex(0)
+        self._offer_groups()
         for button in self.switches.values():
             with QSignalBlocker(button):
                 button.setChecked(False)

@@ -110,7 +110,7 @@ class GalleryView(StateView):
         self.models.compared.connect(self._compare)
         self.models.starred.connect(self._star)
         self.filters.changed.connect(self._search)
-        self.filters.changed.connect(self.models.bring_into_sight)
+        self.filters.changed.connect(self._show_from_there)
         self.models.customContextMenuRequested.connect(self._show_menu)
         self.data.chosen.connect(lambda name: self.wished.emit(Wish(changes={"sample": name})))
         for cards in (self.models, self.data):
@@ -209,6 +209,11 @@ class GalleryView(StateView):
         """List everything again: no word is searched for, and nothing is left out."""
         self.search.clear()
         self.filters.clear()
+
+    def _show_from_there(self) -> None:
+        """Show the model in use, or the list from its beginning where it is left out."""
+        if not self.models.bring_into_sight():
+            self.models.scrollToTop()
 
     def _filter(self, cards: Cards, words: list[str]) -> int:
         """Hide what does not hold every word, and headings with nothing under them; return how many are left."""

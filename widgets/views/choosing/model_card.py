@@ -74,7 +74,7 @@ class CardDelegate(QStyledItemDelegate):
         mine, second = info.name == self._list.current, info.name in self._list.second.split(",")
         if mine or second:
             colour = t.first if mine else t.second
-            p.fillRect(rect, mixed(colour, t.panel, 0.16))
+            p.fillRect(rect, mixed(colour, t.panel, theme.CHOSEN))
             p.fillRect(QRect(rect.left(), rect.top(), 3, rect.height()), QColor(colour))
         elif over:
             p.fillRect(rect, QColor(t.raised))
@@ -137,7 +137,7 @@ class CardDelegate(QStyledItemDelegate):
             place = QRectF(x, box.top(), width, box.height())
             if pill:
                 p.setPen(Qt.PenStyle.NoPen)
-                p.setBrush(faded(colour, 36))
+                p.setBrush(faded(colour, theme.PILL))
                 p.drawRoundedRect(place, 5, 5)
             p.setPen(QColor(colour))
             p.drawText(place, Qt.AlignmentFlag.AlignCenter if pill else LEFT, text)

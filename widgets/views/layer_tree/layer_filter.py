@@ -29,7 +29,7 @@ class FilterBar(QWidget):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self.line = QLineEdit(self)
-        self.line.setPlaceholderText("Name, type or field")
+        self.line.setPlaceholderText("Search")
         self.line.setAccessibleName("Search the layers")
         self.line.setClearButtonEnabled(True)
         self.line.setToolTip("Shows the layers whose name, type or field has all of these words")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from itertools import islice
 from typing import Any
 
 from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, QPersistentModelIndex, Qt
-from PySide6.QtGui import QColor, QFont, QIcon
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QIcon
 
 from explorer.declare.telling.summaries import ModuleInfo
 from explorer.square.frame import LayerInfo, Measure, Square
@@ -20,6 +21,7 @@ from widgets.views.layer_tree.layer_columns import COLUMNS, ERROR, FIELD, NAME, 
 LAYER = Qt.ItemDataRole.UserRole + 3  # name of the layer, "" on a mere group of names
 ROOT = Qt.ItemDataRole.UserRole + 4  # index of the square
 PATH = Qt.ItemDataRole.UserRole
+MOST_MEASURED = 500  # names
 Index = QModelIndex | QPersistentModelIndex
 RIGHT = (Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter).value  # a number crosses to Qt at once
 
@@ -109,7 +111,7 @@ class LayerModel(QAbstractItemModel):
         super().__init__(parent)
         self.top = Node(None, 0, "", "")
         self.nodes: Nodes = {}
-        self.deepest = 0  # of the rows
+        self.titles: dict[str, int] = {}  # of the rows, and how deep each stands at most
         self.squares: tuple[Square, ...] = ()
         self._layers: tuple[tuple[LayerInfo, ...], ...] = ()  # that the rows describe
         self.watched: frozenset[str] = frozenset()
@@ -143,9 +145,21 @@ class LayerModel(QAbstractItemModel):
         """Make the rows anew: of other layers, in another order, or of fewer of them."""
         self.beginResetModel()
         self.top, self.nodes = tree_of(squares, in_order, passes)
-        self.deepest = max((node.depth() for node in self.nodes.values()), default=0)
+        self.titles = {}
+        for node in self.nodes.values():
+            self.titles[node.title] = max(node.depth(), self.titles.get(node.title, 0))
         self.set_squares(squares)
         self.endResetModel()
+
+    @property
+    def deepest(self) -> int:
+        """Return how deep the rows are nested."""
+        return max(self.titles.values(), default=0)
+
+    def widest(self, metrics: QFontMetrics, indent: float) -> float:
+        """Return the room that the names need, or the first of very many."""
+        some = islice(self.titles.items(), MOST_MEASURED)
+        return max((depth * indent + metrics.horizontalAdvance(title) for title, depth in some), default=0.0)
 
     def node(self, index: Index) -> Node:
         """Return the row of an index; of an invalid one that of all rows."""

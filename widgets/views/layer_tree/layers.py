@@ -59,7 +59,8 @@ class Tree(QTreeView):
 class LayersView(FrameView[Square]):
     """Tree of layers, one root a model when two are compared; updated in place, what is folded stays folded."""
 
-    NOTHING = NONE = "No layers yet. Choose a model; its layers appear here with the error of each."
+    NOTHING = "The layers stand here once the network has answered, with the error of each."
+    NONE = "This network has no layers."
     FOLLOWS = ("watched",)
 
     requested = Signal(str)  # "source" of the selected layer
@@ -134,6 +135,7 @@ class LayersView(FrameView[Square]):
         return [s for s in self.squares if s.layers]
 
     def show_empty(self, sentence: str) -> None:
+        self.empty.setText(sentence)
         self._pages.setCurrentWidget(self.empty)
         self._fill_tree(self.squares)
 
@@ -349,8 +351,9 @@ class LayersView(FrameView[Square]):
             self.tree.setColumnWidth(NAME, max(int(14 * em), width - taken))
             return
         # a name that is nested deep is pushed to the right; without it no figure says what it is of
-        nested = self.model.deepest * self.tree.indentation()
-        left = width - max(9.5 * em, min(0.42 * width, 24 * em), min(0.7 * width, nested + 9.5 * em))
+        indent = self.tree.indentation()
+        names = max(self.model.deepest * indent + 9.5 * em, self.model.widest(self.fontMetrics(), indent) + 1.5 * em)
+        left = width - max(9.5 * em, min(0.42 * width, 24 * em), min(0.7 * width, names))
         for k in range(PARAMS + 1, len(COLUMNS)):
             self.tree.setColumnHidden(k, True)
         for column in (FIELD, ERROR, SHAPE, PARAMS) if self._correcting else (ERROR, FIELD, SHAPE, PARAMS):

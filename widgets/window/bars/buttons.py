@@ -27,6 +27,7 @@ from explorer.state.state import State
 from widgets.base.look import theme
 from widgets.base.look.icons import icon
 from widgets.base.text.glossary import say
+from widgets.base.text.words import duration
 
 
 class Corner(QWidget):
@@ -100,12 +101,9 @@ class Corner(QWidget):
 
     def show_frame(self, frame: Frame) -> None:
         """Show how long the frame took, and what "auto" turned out to be."""
-        ms = frame.milliseconds
-        self.time.setText(f"{ms:.0f} ms" if ms >= 100 else f"{ms:.1f} ms")
-        self.time.setToolTip(
-            f"The whole frame took {ms:.1f} ms on {frame.device}, "
-            f"the network itself {frame.forward_milliseconds:.1f} ms"
-        )
+        whole, own = duration(frame.milliseconds), duration(frame.forward_milliseconds)
+        self.time.setText(whole)
+        self.time.setToolTip(f"The whole frame took {whole} on {frame.device}, the network itself {own}")
         if frame.device != self._used:
             self._used = frame.device
             self._name_used()

@@ -39,7 +39,13 @@ def grouped_hints(square: Square) -> list[str]:
     for name, colon, text in sorted(parts, key=lambda part: order.get(part[0], len(order))):
         layers.setdefault(text if colon else name, []).extend([name] if colon else [])
     alone = list(order) if len(order) == 1 else None
-    return [f"{_few(names)}: {text}" if names and names != alone else text for text, names in layers.items()]
+    return [_of(names, text) if names and names != alone else text for text, names in layers.items()]
+
+
+def _of(names: Sequence[str], text: str) -> str:
+    """Return a hint with the layers that it is about."""
+    several = len(names) > 1 and text.startswith("its ")
+    return f"{_few(names)}: {f'their {text[4:]}' if several else text}"
 
 
 def _few(names: Sequence[str]) -> str:

@@ -58,7 +58,7 @@ class DataLine(QFrame):
             shown -= 1
         line = _line(self._title, notes, shown)
         self.text.setText(metrics.elidedText(line, Qt.TextElideMode.ElideRight, room) if room > 0 else line)
-        self.setToolTip("\n".join([f"{self._title}:", *notes]))
+        self.setToolTip("\n".join([f"{self._title}:", *notes]) if any(notes) else self._title)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -80,4 +80,5 @@ class DataLine(QFrame):
 
 def _line(title: str, notes: Sequence[str], shown: int) -> str:
     more = f" and {len(notes) - shown} more" if shown < len(notes) else ""
-    return f"{title}: {' · '.join(notes[:shown])}{more}"
+    told = " · ".join(notes[:shown])
+    return f"{title}: {told}{more}" if told else title

@@ -196,6 +196,8 @@ class Guide(QObject):
             self._shell.show_view(wanted)
             if not self._shell.offers(wanted):
                 self._shell.say("info", f"The panel {wanted!r} has nothing to show of these data.")
+        if self.walk.tasks and (front := self._shell.panes.front()) is not None:
+            front.setFocus()  # the arrows are for the picture, whatever panel a lesson speaks of
         self._put_away()
         self._point()
 

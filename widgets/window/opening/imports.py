@@ -24,7 +24,7 @@ from widgets.window.opening.import_page import ImportPage
 from widgets.window.room.shell import Shell
 
 KEPT = "imports"  # the setting
-UNKNOWN = "…"
+UNKNOWN = ""  # the title alone is told
 MOST_KEPT = 200  # folders and endings
 
 

@@ -20,7 +20,7 @@ from widgets.base.look import theme
 from widgets.base.look.icons import app_icon
 from widgets.base.pointer import Pointers
 from widgets.base.settings import open_settings
-from widgets.base.view import View, ViewSpec
+from widgets.base.view import View, ViewSpec, Wish
 from widgets.views.log import LogView, now
 from widgets.window.automation.retrying import Hopes
 from widgets.window.bars.buttons import StatusBar
@@ -134,7 +134,7 @@ class Shell(QMainWindow):
         c = self.controller
         if view.POINTS_AT:
             self.pointers.link(view.POINTS_AT, view.pointer)
-        view.wished.connect(c.grant)
+        view.wished.connect(self._grant)
         view.hovered.connect(self.status.read)
         # a view that plays the orbit has a button for it
         if hasattr(view, "play_toggled"):
@@ -152,6 +152,11 @@ class Shell(QMainWindow):
             for entry in self._logged:
                 view.add(*entry)
             c.log.connect(view.add)
+
+    def _grant(self, wish: Wish) -> None:
+        """Let the controller grant what a view wishes for, but for a place in a picture that is out of date."""
+        if not self.staleness.misses(wish):
+            self.controller.grant(wish)
 
     def _log(self, level: str, text: str) -> None:
         """Keep what is said for the log while there is no view for it."""

@@ -9,11 +9,15 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from explorer.square.frame import Frame
 from explorer.state.state import State
+from widgets.base.frame_view import SELECTED
+from widgets.base.view import Wish
 from widgets.window.controller import Controller
 
 AFTER_S = 0.2  # until then a drag would flicker
 TICK_MS = 100
 MOST = 500  # states that a drag may be behind
+OF_PLACES = ("model", "params", "sample")  # what decides which places there are
+OF_LAYER = ("channel", "pixel")  # what is chosen in the maps of one layer
 
 
 class Staleness(QObject):
@@ -50,6 +54,16 @@ class Staleness(QObject):
         # one so old that nobody knows is as old as the oldest that is known
         left = self._left.get(frame.state, next(iter(self._left.values()), time.monotonic()))
         return time.monotonic() - left
+
+    def misses(self, wish: Wish) -> bool:
+        """Say whether a wish chooses a place in what is not shown yet: it was seen in other data or another layer."""
+        frame, state, changes = self._controller.frame, self._controller.state, wish.changes
+        chosen = [name for name in SELECTED if changes.get(name) is not None]
+        if frame is None or not chosen or "sample" in changes or "model" in changes:
+            return False
+        if any(getattr(frame.state, name) != getattr(state, name) for name in OF_PLACES):
+            return True
+        return "layer" not in changes and frame.state.layer != state.layer and any(n in OF_LAYER for n in chosen)
 
     def look(self) -> None:
         """Say whether something has changed."""

@@ -22,8 +22,6 @@ from widgets.charts.plot import Plot
 from widgets.window.training.run import Run, Series
 
 POINTS = 700  # of a drawn curve: about one for each pixel
-# Okabe and Ito's colours, after those of the theme
-FURTHER = ("#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c6bb1", "#a0522d")
 WIDE = 1.5  # pixels of a line
 THIN = 1.0  # of a faint one: a wider path that is seen through cannot be drawn in pieces, and takes long in one
 MARKED = 60  # points of a curve up to which each is a dot
@@ -38,7 +36,7 @@ TICKS = (0.0, 0.03)  # share of the height that the marks of kept steps have
 def colour_of(number: int) -> str:
     """Return the colour of the run of that number, from 1."""
     t = theme.current()
-    colours = (t.first, t.second, *FURTHER)
+    colours = (t.first, t.second, *theme.CLASSES[2:])
     return colours[(number - 1) % len(colours)]
 
 

@@ -244,7 +244,20 @@ def test_choices_and_properties_fit_into_a_low_panel(qtbot: QtBot, height: int) 
     assert words.heightForWidth(words.width()) <= height
     for told in ("moves with the nodes", "square", "not symmetric", "rows sum to 1"):
         assert told in words.text()
-    page = QTextDocument()
+    properties_are_whole(view)
+
+
+def test_sums_of_rows_that_differ_fit_beside_what_they_are_of(qtbot: QtBot) -> None:
+    unequal = (30.7 + np.arange(N))[:, None] * WEIGHTS
+    part = part_of(values=unequal, moved=-unequal, pairs={ATTENTION: unequal})
+    view, _ = shown(qtbot, frame_of(part), (1280, 160))
+    QApplication.processEvents()
+    assert "30.7 … 63.7" in view.words.text()
+    properties_are_whole(view)
+
+
+def properties_are_whole(view: PairsView) -> None:
+    words, page = view.words, QTextDocument()
     page.setDefaultFont(words.font())
     page.setHtml(words.text())
     assert page.idealWidth() <= words.contentsRect().width()  # nothing is broken or cut

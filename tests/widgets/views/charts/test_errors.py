@@ -13,7 +13,7 @@ from PySide6.QtTest import QTest
 from tests.widgets.parts.driving.plot_mouse import PlotMouse
 from tests.widgets.parts.driving.view_driving import gather, measure, objects, odd_frames, opened, with_layers
 from tests.widgets.parts.frames.sample_frames import LAYERS, make_frame
-from widgets.base.text.layer_names import endings, shortened
+from widgets.base.text.layer_names import endings, shortened, told_apart
 from widgets.base.text.words import figure, guilty, inherited, read_out, verdict_colour_role, verdict_sentence
 from widgets.charts.axis.scales import LogScale
 from widgets.views.charts.errors import ErrorsView
@@ -226,3 +226,12 @@ def test_what_a_layer_is_is_kept_of_its_name(qapp):
         for room in (5.0, 20.0, 50.0):
             text = shortened(metrics, name, room)
             assert metrics.horizontalAdvance(text) <= max(room, metrics.horizontalAdvance("…")) and text != "…0"
+
+
+def test_no_two_names_are_cut_to_the_same(qtbot):
+    metrics = QFontMetricsF(QFont())
+    names = ["embed input positions", "embed input with positions", "embed output positions", "gate"]
+    room = metrics.horizontalAdvance("embed in…ositions")
+    shown = [told_apart(metrics, name, room, names) for name in names]
+    assert len(set(shown)) == len(names) and shown[-1] == "gate"
+    assert all(metrics.horizontalAdvance(name) <= room for name in shown)

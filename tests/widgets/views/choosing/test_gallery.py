@@ -376,6 +376,27 @@ def test_a_kind_of_data_and_a_group_are_chosen_together(view):
     assert left == [m for m in left if infos[m].domain == claimed.domain]
 
 
+def test_no_kind_of_data_is_offered_a_group_that_none_of_its_models_claims(view):
+    kinds, groups = view.filters.kind, view.filters.group
+    infos = {m.name: m for m in view.catalogue.models}
+    every = groups.count()
+    for k in range(1, kinds.count()):
+        kinds.setCurrentIndex(k)
+        assert groups.currentIndex() == 0  # what the kind before had is chosen no more
+        offered = {groups.itemData(i) for i in range(1, groups.count())}
+        assert offered == {g for n in shown(view) for g in infos[n].groups}
+        groups.setCurrentIndex(groups.count() - 1)
+        assert shown(view)
+    view.filters.clear()
+    assert groups.count() == every
+
+
+def test_what_is_left_is_seen_from_its_beginning(view):
+    view.models.scrollToBottom()
+    view.filters.switches["trained"].click()
+    assert view.models.verticalScrollBar().value() == 0
+
+
 def test_a_star_is_kept(view, qtbot):
     name = shown(view)[1]
     star = view.models.itemDelegate().star_rect(view.models.visualItemRect(item(view.models, name)))

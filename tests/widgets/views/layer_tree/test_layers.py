@@ -241,6 +241,19 @@ def test_nested_names_have_room(qtbot, depth):
     assert room >= view.fontMetrics().horizontalAdvance("x") * 7
 
 
+def test_fields_are_shown_where_names_are_whole(qtbot):
+    view = opened(qtbot, LayersView(), 232, 300)
+    frame = make_frame()
+    square = frame.squares[0]
+    layers = tuple(replace(one, name=f"recurrent.cell_candidate{k}") for k, one in enumerate(square.layers))
+    named = replace(square, layers=layers, layer=layers[0], measures={}, figures=None)
+    view.set_frame(replace(frame, squares=(named,)))
+    needed = view.model.deepest * view.tree.indentation() + view.fontMetrics().horizontalAdvance("cell_candidate0")
+    assert view.tree.columnWidth(NAME) >= needed and view.tree.isColumnHidden(FIELD)
+    view.resize(500, 300)
+    assert view.tree.columnWidth(NAME) >= needed and not view.tree.isColumnHidden(FIELD)
+
+
 @pytest.mark.parametrize("name", ODD)
 def test_odd_frames_are_drawn(view, name):
     view.set_frame(ODD[name])
@@ -250,9 +263,9 @@ def test_odd_frames_are_drawn(view, name):
     view.grab()
 
 
-def test_the_empty_state_says_what_to_do(view):
+def test_before_the_first_answer_it_says_what_will_stand_there(view):
     view.set_frame(None)
-    assert view.empty.isVisible() and "Choose a model" in view.empty.text()
+    assert view.empty.isVisible() and "once the network has answered" in view.empty.text()
 
 
 def shown(view):

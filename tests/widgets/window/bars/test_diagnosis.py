@@ -101,7 +101,7 @@ def test_the_whole_sentence_and_every_guilty_layer_can_be_reached(
     qtbot.waitUntil(lambda: line.text.text().endswith("…"), timeout=LONGEST_MS)
     qtbot.mouseClick(line.more, Qt.MouseButton.LeftButton)
     whole = line.whole.text.text()
-    assert "strong, weak: its filters are not symmetric" in whole and not whole.endswith("…")
+    assert "strong, weak: their filters are not symmetric" in whole and not whole.endswith("…")
     assert line.whole.text.heightForWidth(line.whole.text.width()) <= line.whole.text.height()
     chips = [chip.property("layer") for chip in line.whole.chips if chip.isVisible()]
     assert chips == ["strong", "weak"]

@@ -449,3 +449,27 @@ def test_a_window_of_1000_pixels_stays_that_wide_after_lessons(qtbot: QtBot, ope
     for card in guide.panel.cards:
         right = card.text.mapTo(guide.panel.area, QPoint(card.text.width(), 0)).x()
         assert right <= guide.panel.area.width()
+
+
+def test_the_first_lesson_can_be_done_with_the_keyboard_alone(qtbot: QtBot, open_window: Open) -> None:
+    window = open_window(State(model="d4-cnn", sample="digit-3"))
+    activate(qtbot, window)
+    guide = begin(qtbot, window, "01")
+    none = [False] * 4
+
+    def keys(*pressed: Qt.Key, held: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier) -> None:
+        for key in pressed:
+            widget = window.focusWidget()
+            assert widget is not None
+            qtbot.keyClick(widget, key, held)
+            settle(qtbot, window)
+
+    keys(Qt.Key.Key_Right)
+    ticked(qtbot, guide, True, *none[1:])
+    keys(Qt.Key.Key_BracketLeft)
+    ticked(qtbot, guide, True, True, *none[2:])
+    keys(Qt.Key.Key_0, Qt.Key.Key_Z, held=Qt.KeyboardModifier.ControlModifier)
+    ticked(qtbot, guide, True, True, True, False)
+    keys(Qt.Key.Key_PageDown)
+    keys(Qt.Key.Key_Down, held=Qt.KeyboardModifier.ShiftModifier)
+    ticked(qtbot, guide, True, True, True, True)

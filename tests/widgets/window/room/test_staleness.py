@@ -17,6 +17,7 @@ from explorer.app.answering.engine import LocalEngine
 from explorer.declare.elements import parse_chain
 from explorer.state.state import State
 from tests.explorer.parts.small_cards import card
+from tests.widgets.parts.driving.mouse import Mouse
 from tests.widgets.parts.driving.windows import Open, settle
 from widgets.base.veil import DIMMED
 from widgets.views.stage import Stage
@@ -146,3 +147,24 @@ def test_a_panel_whose_turn_has_not_come_stays_dimmed(qtbot: QtBot, window: Main
     settle(qtbot, window)
     assert seen[0].startswith("computing") and not window.staleness.text
     qtbot.waitUntil(lambda: not any(veils(window).values()), timeout=LONG_MS)
+
+
+def test_no_place_is_chosen_in_a_picture_of_other_data(qtbot: QtBot, window: MainWindow) -> None:
+    stage = stage_of(window)
+    mouse, panel = Mouse(stage.canvas), stage.rows[0].panels["fx"]
+    point = panel.mapToScene(panel.rect_of((1, 10, 10)).center())
+    GATE.clear()
+    window.controller.change({"sample": "digit-6"})
+    mouse.click(point)
+    assert (window.controller.state.channel, window.controller.state.pixel) == (None, None)
+    GATE.set()
+    settle(qtbot, window)
+    mouse.click(point)
+    assert (window.controller.state.channel, window.controller.state.pixel) == (1, (10, 10))
+
+
+def test_the_ring_turns_while_other_data_are_awaited(qtbot: QtBot, window: MainWindow) -> None:
+    GATE.clear()
+    window.controller.change({"sample": "digit-6"})
+    press(qtbot, window, Qt.Key.Key_BracketLeft)
+    assert [s.values for s in window.controller.state.steps] == [(180.0,)]

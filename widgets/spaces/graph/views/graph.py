@@ -18,7 +18,7 @@ from widgets.base.controls.flow import Flow, words_in_line
 from widgets.base.frame_view import FrameView
 from widgets.base.look import theme
 from widgets.base.text.words import figure, subject
-from widgets.base.view import ViewSpec, Wish
+from widgets.base.view import ViewSpec, Wish, numbers_of
 from widgets.spaces.graph.drawing.canvas import GraphCanvas
 from widgets.spaces.graph.drawing.dense import dense_size
 from widgets.spaces.graph.drawing.look import SIDES, Choice, flattened
@@ -381,14 +381,13 @@ class GraphView(FrameView[tuple[Square, GraphPart]]):
         out: dict[str, NDArray[Any]] = {"edges": s.edges}
         if places is not None:
             out["positions"] = places
+        sides = []
         for square, part in parts:
-            prefix = f"{square.model}/" if len(parts) > 1 else ""
             known = {"order": part.order, "x": part.x, "F(x)": part.values, "F(ρ(g)x)": part.moved,
                      "ρ′(g)F(x)": part.expected, "difference": part.difference,
                      "influence": part.influence}  # fmt: skip
-            out |= {prefix + name: np.asarray(values) for name, values in known.items() if values is not None}
-            out |= {f"{prefix}coefficients/{name}": np.asarray(v) for name, v in part.coefficients.items()}
-        return out
+            sides.append((square, known | {f"coefficients/{name}": v for name, v in part.coefficients.items()}))
+        return out | numbers_of(sides)
 
     def caption(self) -> str:
         parts = self.parts()

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QComboBox, QLabel, QPushButton, QSplitter, QVBoxLayout, QWidget
 
+from explorer.declare.telling.numerals import with_minus
 from explorer.spaces.grid.drawing.tokens import CanvasPart
 from explorer.square.frame import Square
 from widgets.base.controls.row import ControlRow
@@ -115,7 +116,7 @@ class CanvasView(FrameView[tuple[Square, CanvasPart]]):
         self.candidates.setVisible(bool(part.candidates))
         self.candidates.show_tiles(
             [
-                Tile(f"{k + 1}.", c.picture, None, 0.0, (0, 0), note=f"score {c.score:.2f}".replace("-", "−"))
+                Tile(f"{k + 1}.", c.picture, None, 0.0, (0, 0), note=with_minus(f"score {c.score:.2f}"))
                 for k, c in enumerate(part.candidates)
             ]
         )

@@ -11,7 +11,7 @@ from explorer.declare.groups import group
 from explorer.square.frame import Square
 from widgets.base.frame_view import FrameView, Pages
 from widgets.base.text.words import figure
-from widgets.base.view import ViewSpec
+from widgets.base.view import ViewSpec, numbers_of
 from widgets.maps.linking import Place, precise
 from widgets.maps.map_grid import MapGrid
 from widgets.maps.mosaic import symmetric_scale
@@ -87,10 +87,7 @@ class FiltersView(FrameView[Square]):
         self._pages.apply_theme()
 
     def numbers(self) -> dict[str, NDArray[Any]]:
-        prefixed = len(self.squares) > 1
-        return {
-            f"{s.model}/filters" if prefixed else "filters": s.filters for s in self.squares if s.filters is not None
-        }
+        return numbers_of((s, {"filters": s.filters}) for s in self.squares)
 
     def caption(self) -> str:
         parts = [f"{s.model}, filters of {s.layer.name} ({s.layer.kind})" for s in self.squares]

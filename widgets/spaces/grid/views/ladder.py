@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from explorer.declare.telling.numerals import with_minus
 from explorer.square.frame import Square
 from explorer.work.training import backprop
 from explorer.work.training.backprop import LOSSES, STARTS, Chain, Learned, Rung, ladder, loss_of, neuron, steps
@@ -125,7 +126,7 @@ def short(value: float) -> str:
     if value == 0:
         return "0"
     text = f"{value:.3f}" if 1e-3 <= abs(value) < 100 else f"{value:.0e}"
-    return text.replace("e-0", "e-").replace("e+0", "e").replace("-", "−")
+    return with_minus(text)
 
 
 class Curves(Plot):

@@ -20,7 +20,7 @@ from explorer.square.frame import Square
 from widgets.base.controls.row import ControlRow, compact
 from widgets.base.look import theme
 from widgets.base.text.words import subject
-from widgets.base.view import ViewSpec, Wish
+from widgets.base.view import ViewSpec, Wish, numbers_of
 from widgets.spaces.mesh.drawing import pyvista_import
 from widgets.spaces.mesh.drawing.canvas import MeshCanvas
 from widgets.spaces.mesh.drawing.look import MeshLook, Slice
@@ -336,17 +336,15 @@ class SurfaceView(EyeView[tuple[Square, MeshPart]]):
         self.canvas.settle()
 
     def numbers(self) -> dict[str, NDArray[Any]]:
-        out: dict[str, NDArray[Any]] = {}
-        parts = self.parts()
-        for square, part in parts:
-            prefix = f"{square.model}/" if len(parts) > 1 else ""
+        sides = []
+        for square, part in self.parts():
             known = {"vertices": part.shape.vertices, "faces": part.shape.faces, "frames": part.shape.axes,
                      "moved vertices": part.moved.vertices, "order": part.order, "turn": part.turn, "x": part.x,
                      "F(x)": part.values, "F(ρ(g)x)": part.answer, "ρ′(g)F(x)": part.expected,
                      "difference": part.difference, "ambiguity": part.ambiguity,
                      "log map": None if part.patch is None else part.patch.polar}  # fmt: skip
-            out |= {prefix + name: np.asarray(v) for name, v in known.items() if v is not None}
-        return out
+            sides.append((square, known))
+        return numbers_of(sides)
 
     def turntable(self, count: int) -> Iterator[QImage] | None:
         return self.canvas.turntable(count) if self.parts() else None

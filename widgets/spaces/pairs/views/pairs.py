@@ -42,11 +42,11 @@ from widgets.spaces.pairs.fields import (
 from widgets.spaces.pairs.panel import Panel
 from widgets.spaces.pairs.words import Form, caption, node_words, properties_table, share, without_pairs
 
-NOTHING = "Open a graph, or pick one of the samples, to see who attends to whom and who is joined to whom."
+NOTHING = "Who attends to whom, and who is joined to whom, stands here once a network has answered."
 NONE, COMPARE = "none", "compare"
 MOST_HEADS = 36  # side by side
 NEAR = 1e-3  # of the largest magnitude: what counts as nearly zero
-WORDS = 248  # pixels that the properties have beside the matrices
+WORDS = 272  # pixels that the properties have beside the matrices
 LOW = 204  # pixels of height below which each of them has one line
 LARGE = 1500  # nodes from which an adjacency is shown by its density: beside each other, single entries fill all
 

@@ -22,7 +22,7 @@ MOST = 128  # paths that are drawn, the strongest ones
 GAP, WIDE = 0.07, 0.06  # between nodes, and width of a node, of the chart
 LEAST = 0.004  # the narrowest ribbon, so that a path that carries nothing can be seen and read; of many paths
 ROOM = 0.1  # of all width together they take no more than this
-SHADES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")  # Okabe and Ito's, by degree
+SHADES = theme.CLASSES[:6]  # by degree
 
 
 def shade(kind: str) -> str:

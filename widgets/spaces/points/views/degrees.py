@@ -13,7 +13,7 @@ from explorer.spaces.points.drawing.spectrum import Degreed
 from explorer.square.frame import Square
 from widgets.base.frame_view import FrameView
 from widgets.base.text.words import subject
-from widgets.base.view import ViewSpec
+from widgets.base.view import ViewSpec, numbers_of
 from widgets.charts.adaptive import Adaptive
 from widgets.charts.beside import Beside
 from widgets.spaces.points.charts.basis_chart import BasisChart
@@ -98,13 +98,13 @@ class DegreesView(FrameView[tuple[Square, Degreed]]):
 
     def numbers(self) -> dict[str, NDArray[Any]]:
         out: dict[str, NDArray[Any]] = {}
-        parts = self.parts()
+        parts, sides = self.parts(), []
         for chart, (square, _) in zip(self.beside.charts, parts, strict=False):
             if (found := chart.spectrum) is not None:
-                prefix = f"{square.model}/" if len(parts) > 1 else ""
                 known = {"kind": np.array(found.kinds, np.str_), "F(x)": found.before, "F(ρ(g)x)": found.after,
                          "components changed": found.mixed}  # fmt: skip
-                out |= {f"{prefix}{name}": values for name, values in known.items()}
+                sides.append((square, known))
+        out |= numbers_of(sides)
         if (curve := self.basis.curve) is not None and parts:
             # a row for each distance
             out |= {curve.quantity: np.asarray(curve.along), "functions": np.asarray(curve.values).T}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QSignalBlocker
 from PySide6.QtWidgets import QComboBox, QWidget
@@ -14,7 +13,7 @@ from explorer.square.frame import Square
 from widgets.base.controls.row import ControlRow, stacked
 from widgets.base.frame_view import FrameView
 from widgets.base.text.words import subject
-from widgets.base.view import ViewSpec, Wish
+from widgets.base.view import ViewSpec, Wish, numbers_of
 from widgets.charts.beside import Beside
 from widgets.spaces.points.charts.lifted_chart import LiftedChart
 
@@ -79,14 +78,13 @@ class LiftedView(FrameView[tuple[Square, PointsPart]]):
         box.setEnabled(len(words) > 1)
 
     def numbers(self) -> dict[str, NDArray[Any]]:
-        out: dict[str, NDArray[Any]] = {}
+        sides = []
         for square, part in self.parts():
-            prefix = f"{square.model}/" if len(self.parts()) > 1 else ""
             for name, lifted in (("", part.lifted), (" after", part.lifted_after)):
                 if lifted is not None:
                     known = {"turn": lifted.turn, "shift": lifted.shift, "distance": lifted.distance}
-                    out |= {f"{prefix}{key}{name}": np.asarray(table) for key, table in known.items()}
-        return out
+                    sides.append((square, {f"{key}{name}": table for key, table in known.items()}))
+        return numbers_of(sides)
 
     def caption(self) -> str:
         if self.frame is None or self.chart.lifted is None:

@@ -18,7 +18,7 @@ from explorer.spaces.points.elements.isometry import rotation, turn_of
 from explorer.square.frame import BACK, Square
 from widgets.base.controls.row import ControlRow, compact, stacked
 from widgets.base.text.words import subject
-from widgets.base.view import ViewSpec, Wish
+from widgets.base.view import ViewSpec, Wish, numbers_of
 from widgets.spaces.mesh.drawing import pyvista_import
 from widgets.spaces.mesh.eye_view import EyeView
 from widgets.spaces.points.canvas import PointsCanvas
@@ -208,17 +208,15 @@ class PointsView(EyeView[tuple[Square, PointsPart]]):
         self.canvas.settle()
 
     def numbers(self) -> dict[str, NDArray[Any]]:
-        out: dict[str, NDArray[Any]] = {}
-        parts = self.parts()
-        for square, part in parts:
-            prefix = f"{square.model}/" if len(parts) > 1 else ""
+        sides = []
+        for square, part in self.parts():
             known = {"places": part.position, "moved places": part.moved, "order": part.order, "bonds": part.bonds,
                      "edges": part.edges, "numbers": part.numbers, "x": part.x, "F(x)": part.values,
                      "F(ρ(g)x)": part.answer, "ρ′(g)F(x)": part.expected, "difference": part.difference,
                      BACK: part.back}  # fmt: skip
             known |= {f"{name} at x": v for name, v in part.vectors.items()} | {"cell": part.corners}
-            out |= {prefix + name: np.asarray(v) for name, v in known.items() if v is not None}
-        return out
+            sides.append((square, known))
+        return numbers_of(sides)
 
     def turntable(self, count: int) -> Iterator[QImage] | None:
         return self.canvas.turntable(count) if self.parts() else None

@@ -15,7 +15,7 @@ from explorer.square.frame import Square
 from widgets.base.controls.row import ControlRow, stacked
 from widgets.base.frame_view import FrameView
 from widgets.base.text.words import subject
-from widgets.base.view import ViewSpec, Wish
+from widgets.base.view import ViewSpec, Wish, numbers_of
 from widgets.charts.beside import Beside
 from widgets.spaces.points.charts.routes_chart import RoutesChart
 
@@ -111,8 +111,8 @@ class RoutesView(FrameView[tuple[Square, Routed]]):
             self.wished.emit(Wish({"layer": route.layer, "channel": first if count else None}))
 
     def numbers(self) -> dict[str, NDArray[Any]]:
-        found, out = self.shown(), dict[str, NDArray[Any]]()
-        for square, name, routes in found:
+        sides = []
+        for square, name, routes in self.shown():
             known = {
                 "product": np.array([name] * len(routes), np.str_),
                 "value": np.array([r.value for r in routes], np.str_),
@@ -120,9 +120,8 @@ class RoutesView(FrameView[tuple[Square, Routed]]):
                 "gives": np.array([r.out for r in routes], np.str_),
                 "mean square": np.array([r.energy for r in routes]),
             }
-            prefix = f"{square.model}/" if len(found) > 1 else ""
-            out |= {f"{prefix}{key}": values for key, values in known.items()}
-        return out
+            sides.append((square, known))
+        return numbers_of(sides)
 
     def caption(self) -> str:
         found = self.shown()

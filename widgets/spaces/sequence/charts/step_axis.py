@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from explorer.declare.telling.numerals import with_minus
 from widgets.charts.axis.axes import ValueAxis
 from widgets.charts.axis.scales import linear_ticks
 from widgets.spaces.sequence.timeline.axes.dates import date_text, date_ticks
@@ -53,8 +54,8 @@ class StepAxis(ValueAxis):
         if self.times is not None and self.times.dated:
             return date_text(self.times.origin + place * self.times.unit, self._form)
         if self.times is not None:
-            return f"{self.times.origin + place * self.times.unit:.6g}".replace("-", "−")
-        return f"{round(place - 0.5):_}".replace("_", "\N{NO-BREAK SPACE}").replace("-", "−")
+            return with_minus(f"{self.times.origin + place * self.times.unit:.6g}")
+        return with_minus(f"{round(place - 0.5):_}".replace("_", "\N{NO-BREAK SPACE}"))
 
     def widest(self) -> Sequence[str]:
         ends = (0.5, self.steps - 0.5) if self.times is None else (0.0, float(self.steps))

@@ -12,6 +12,7 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QPainter, QPen
 from PySide6.QtWidgets import QScrollBar, QWidget
 
+from explorer.declare.telling.numerals import with_minus
 from widgets.base.look import theme
 from widgets.base.pointer import Pointer
 from widgets.base.text.words import figure
@@ -261,7 +262,7 @@ class TimeCanvas(Plot):
         over = self._mouse is not None and slot.top <= self._mouse.y() < slot.top + slot.height
         unit = slot.unit_at(self._mouse.y()) if over and self._mouse is not None else None
         if unit is None and len(values) == 2:
-            return f"{float(values[0]):.2g}, {float(values[1]):.2g}".replace("-", "−")
+            return with_minus(f"{float(values[0]):.2g}, {float(values[1]):.2g}")
         return figure(float(values[unit] if unit is not None else values.mean()))
 
     def drawBackground(self, p: QPainter, rect: QRectF) -> None:

@@ -13,7 +13,7 @@ from explorer.spaces.sequence.drawing.values import TimePart, parts_of_one_time
 from explorer.square.frame import Square
 from widgets.base.frame_view import FrameView
 from widgets.base.look import theme
-from widgets.base.view import ViewSpec, Wish
+from widgets.base.view import ViewSpec, Wish, numbers_of
 from widgets.spaces.sequence.timeline.canvas import TimeCanvas
 from widgets.spaces.sequence.timeline.pyramids.building import Building
 from widgets.spaces.sequence.timeline.pyramids.pyramid import Pyramid
@@ -326,20 +326,17 @@ class TimelineView(FrameView[tuple[Square, TimePart]]):
         return QSize(max(640, self.width()), max(self.height(), self.canvas.full_height() + text))
 
     def numbers(self) -> dict[str, NDArray[Any]]:
-        out: dict[str, NDArray[Any]] = {}
-        parts = self.parts()
-        for square, part in parts:
-            prefix = f"{square.model}/" if len(parts) > 1 else ""
+        sides = []
+        for square, part in self.parts():
             known = {"time": part.times, "name": np.array(part.names, np.str_) if part.names else None, "x": part.x,
                      "ρ(g)x": part.gx, "order": part.order, "F(x)": part.values, "F(ρ(g)x)": part.moved,
                      "ρ′(g)F(x)": part.expected, "difference": part.difference, "known": part.known,
                      "gradient": part.gradient}  # fmt: skip
             if part.attended is not None:
                 known |= {"attention": part.attended.row, "attention after": part.attended.moved}
-            out |= {prefix + name: np.asarray(values) for name, values in known.items() if values is not None}
-            out |= {f"{prefix}{name}": np.asarray(v) for name, v in part.gates.items()}
-            out |= {f"{prefix}{name} after": np.asarray(v) for name, v in part.moved_gates.items()}
-        return out
+            moved = {f"{name} after": v for name, v in part.moved_gates.items()}
+            sides.append((square, {**known, **part.gates, **moved}))
+        return numbers_of(sides)
 
     def caption(self) -> str:
         if not self.parts() or self.frame is None:

@@ -18,7 +18,7 @@ from explorer.spaces.sphere.elements.turn import about
 from explorer.square.frame import BACK, Square
 from widgets.base.frame_view import Pages
 from widgets.base.text.words import figure, subject
-from widgets.base.view import ViewSpec, Wish
+from widgets.base.view import ViewSpec, Wish, numbers_of
 from widgets.maps.linking import precise
 from widgets.maps.map_grid import MapGrid
 from widgets.maps.mosaic import symmetric_scale
@@ -173,12 +173,10 @@ class GlobeView(EyeView[tuple[Square, SpherePart]]):
         found = self.parts()
         if not found:
             return {}
-        told: dict[str, NDArray[Any]] = {}
-        for square, part in found:
-            prefix = f"{square.model}/" if len(found) > 1 else ""
-            told |= {prefix + name: v for name, v in part.pictures.items()}
-            told |= {f"{prefix}spectrum of {name}": v for name, v in part.spectra.items()}
-        return told
+        return numbers_of(
+            (square, {**part.pictures, **{f"spectrum of {name}": v for name, v in part.spectra.items()}})
+            for square, part in found
+        )
 
     def caption(self) -> str:
         found = self.parts()

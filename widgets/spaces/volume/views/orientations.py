@@ -15,7 +15,7 @@ from explorer.square.frame import Square
 from widgets.base.frame_view import FrameView, Pages
 from widgets.base.look import theme
 from widgets.base.text.words import figure, subject
-from widgets.base.view import ViewSpec, Wish
+from widgets.base.view import ViewSpec, Wish, numbers_of
 from widgets.charts.beside import Beside
 from widgets.maps.colour_bar import ColourBar
 from widgets.maps.map_grid import MapGrid
@@ -229,13 +229,12 @@ class OrientationsView(FrameView[tuple[Square, VolumePart]]):
 
     # exports ----------------------------------------------------------------------------------------------------
     def numbers(self) -> dict[str, NDArray[Any]]:
-        found, out = self.turned(), dict[str, NDArray[Any]]()
-        for square, part in found:
-            prefix = f"{square.model}/" if len(found) > 1 else ""
+        sides = []
+        for square, part in self.turned():
             assert part.gallery is not None and part.gallery_moved is not None
             known = {"F(x)": part.gallery, "F(ρ(g)x)": part.gallery_moved, "order": np.array(part.order)}
-            out |= {f"{prefix}{name}": values for name, values in known.items()}
-        return out
+            sides.append((square, known))
+        return numbers_of(sides)
 
     def caption(self) -> str:
         found = self.turned()

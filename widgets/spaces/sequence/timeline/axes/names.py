@@ -11,6 +11,7 @@ from widgets.base.look import theme
 from widgets.base.look.alignment import LEFT, RIGHT
 from widgets.base.look.switched_parts import terms
 from widgets.base.text.glossary import say
+from widgets.base.text.layer_names import told_apart
 from widgets.base.text.words import figure
 from widgets.charts.axis.axes import Axis
 from widgets.spaces.sequence.charts.step_axis import StepAxis
@@ -89,7 +90,7 @@ class RowAxis(Axis):
         used = metrics.horizontalAdvance(value) + 6 if value else 0.0
         p.setPen(QColor(t.accent if row.own else t.text))
         room = max(12.0, high.width() - used)
-        p.drawText(high, LEFT, metrics.elidedText(say(row.name), Qt.TextElideMode.ElideMiddle, room))
+        p.drawText(high, LEFT, told_apart(metrics, say(row.name), room, (say(s.row.name) for s in self.board.slots)))
         p.setPen(QColor(t.muted))
         p.drawText(high, RIGHT, value)
         if box.height() >= 36 and row.kind in ("heat", "line"):
