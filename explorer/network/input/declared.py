@@ -44,16 +44,39 @@ def taken(own: Recognised, said: Declared | None, where: str) -> Taken:
         ValueError: what is said cannot be, or nothing tells what it takes; in one sentence.
     """
     if said is None:
-        try:
-            space, form = next((s, f) for s in spaces().values() if (f := s.recognise(own)) is not None)
-        except StopIteration:
-            raise ValueError("nothing says what it takes; say INPUT_SHAPE in the file") from None
+        space, form = _recognised(own)
         return Taken(space, form.data or space.kinds[0].name, form, dict(own.why))
     if said.kind not in kinds():
         raise ValueError(f"{said.kind!r:.40} is no kind of data; the kinds are {', '.join(kinds())}")
     space = space_of_kind(said.kind)
     form = space.declared(said)
     return Taken(space, said.kind, form, dict.fromkeys(("data", *(name for name, _ in said.answers)), where))
+
+
+def _recognised(own: Recognised) -> tuple[NetworkSpace, Form]:
+    """Return the space that knows a network for its own, and what that takes there.
+
+    Where one knows it and finds no way to run it, the others are asked what it runs with, unless its file says more.
+
+    Raises:
+        ValueError: what the file says is wrong, or nothing runs; in one sentence.
+    """
+    refused: ValueError | None = None
+    for space in spaces().values():
+        if refused is not None:
+            if (form := space.runs_with(own)) is not None:
+                return space, form
+            continue
+        try:
+            form = space.recognise(own)
+        except ValueError as error:
+            if own.says_something():
+                raise
+            refused = error
+            continue
+        if form is not None:
+            return space, form
+    raise refused or ValueError("nothing says what it takes; say INPUT_SHAPE in the file")
 
 
 def remembered_inputs(code: Path) -> dict[str, Declared]:

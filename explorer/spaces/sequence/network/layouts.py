@@ -31,6 +31,7 @@ TEMPORAL = (nn.RNNBase, nn.RNNCellBase, nn.Conv1d, nn.MultiheadAttention)
 Call = Callable[[nn.Module, tuple[Tensor, ...]], Any]
 SPATIAL = (nn.Conv2d, nn.Conv3d)
 _WIDTHS = ("input_size", "in_channels", "embed_dim", "in_features")
+_FEW = 5  # steps that a network with a short table of places takes
 _STEPS = 23  # of the trial: no usual width, so that an order that does not fit is noticed
 _OTHERS = 12  # widths that are tried beside those that layers tell
 _LONGEST = 2049  # steps of a table that are tried
@@ -91,11 +92,8 @@ def sequence_input(network: nn.Module, told: dict[str, object]) -> SequenceInput
     """
     told_steps = told.get("steps")
     most = told_steps if isinstance(told_steps, int) else None
-    kind = str(
-        told.get(
-            "kind", "ids" if "channels" not in told and takes_ids(network, min(most or _STEPS, _STEPS)) else "values"
-        )
-    )
+    tokens = "kind" not in told and "channels" not in told and begins_with_ids(network, min(most or _STEPS, _STEPS))
+    kind = str(told.get("kind", "ids" if tokens else "values"))
     if kind == "ids":
         return _ids(network, told, most)
     widths = [w for w in (told.get("channels"),) if isinstance(w, int)] or (
@@ -183,13 +181,23 @@ def _ids(network: nn.Module, told: dict[str, object], most: int | None) -> Seque
     return SequenceInput(known, "ids", most, "NTC", names=names, tokenizer=str(tokenizer))
 
 
-def takes_ids(network: nn.Module, steps: int = _STEPS, names: tuple[str, ...] = ()) -> bool:
-    """Say by trial whether a network begins with numbers of tokens, (1, steps), that it looks up in a table.
+def has_table(network: nn.Module) -> bool:
+    """Return whether a network has a layer that looks whole numbers up."""
+    return any(isinstance(m, nn.Embedding) for m in network.modules())
+
+
+def begins_with_ids(network: nn.Module, steps: int = _STEPS, names: tuple[str, ...] = ()) -> bool:
+    """Say by trial whether a network begins with numbers of tokens, so many or a few."""
+    return any(takes_ids(network, count, names) for count in dict.fromkeys((steps, min(steps, _FEW))))
+
+
+def takes_ids(network: nn.Module, steps: int, names: tuple[str, ...] = ()) -> bool:
+    """Say by trial whether a network takes numbers of tokens, (1, steps), that it looks up in a table.
 
     Args:
         names: of its arguments, or of what it reads off its only one; masks among them are ones.
     """
-    if not any(isinstance(m, nn.Embedding) for m in network.modules()):
+    if not has_table(network):
         return False
     trial = duplicate(network)
 

@@ -24,6 +24,7 @@ from explorer.equivariance import measure
 from explorer.equivariance.check import check_equivariance
 from explorer.network.opening.loading import file_card
 from explorer.network.opening.refusals import ModelError
+from explorer.spaces.grid.network.form import InputSpec
 from explorer.spaces.sequence.drawing.values import TimePart
 from explorer.spaces.sequence.elements.time_map import TimeMap
 from explorer.spaces.sequence.fields import STEP, Steps, Strands
@@ -151,6 +152,51 @@ def test_numbers_of_tokens_are_recognised_by_trial(file: Path) -> None:
     assert p.trace["0"].shape == (1, 4, 4) and str(p.trace["0"].field) == "step scalar on axis 1"
     with pytest.raises(ValueError, match="holds no text and no whole numbers"):
         engine.answer(State(f"{file}:symbols", sample="sine"), lambda: False)
+
+
+OWN_ATTENTION = """
+import torch
+from torch import nn
+import torch.nn.functional as F
+
+class Language(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.words, self.places = nn.Embedding(11, 8), nn.Embedding(16, 8)
+        self.qkv, self.head = nn.Linear(8, 24), nn.Linear(8, 11)
+
+    def forward(self, idx, targets=None):
+        assert idx.shape[1] <= 16, "the sequence is too long"
+        x = self.words(idx) + self.places(torch.arange(idx.shape[1]))
+        return self.head(x + F.scaled_dot_product_attention(*self.qkv(x).chunk(3, -1), is_causal=True)), None
+
+class Mixer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.tokens, self.rows = nn.Linear(3 * 8 * 8, 20), nn.Conv1d(16, 16, 1)
+
+    def forward(self, x):
+        b, c, h, w = x.shape
+        x = x.reshape(b, c, h // 8, 8, w // 8, 8).permute(0, 2, 4, 3, 5, 1).reshape(b, -1, 8 * 8 * c)
+        return self.rows(self.tokens(x)).mean(1)
+"""
+
+
+def test_numbers_of_tokens_are_recognised_where_attention_is_made_of_dense_layers(tmp_path: Path) -> None:
+    path = tmp_path / "own.py"
+    path.write_text(OWN_ATTENTION)
+    card = file_card(path, "Language", trust=True)
+    assert card.input == SequenceInput(11, "ids", 16, "NTC") and card.domain == "sequence"
+
+
+def test_a_network_on_images_that_mixes_their_patches_is_no_sequence(tmp_path: Path) -> None:
+    path = tmp_path / "own.py"
+    path.write_text(OWN_ATTENTION)
+    card = file_card(path, "Mixer", trust=True)
+    assert card.domain == "grid" and card.input == InputSpec((3, 32, 32))
+    path.write_text(f"{OWN_ATTENTION}\nINPUT_KIND = 'values'\n")
+    with pytest.raises(ModelError, match="takes no sequence"):  # what the file says counts
+        file_card(path, "Mixer", trust=True)
 
 
 def test_a_network_on_images_stays_one(file: Path) -> None:
