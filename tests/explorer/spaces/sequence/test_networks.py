@@ -5,6 +5,7 @@ Laws are compared with what torch's modules compute when they are called by hand
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -170,6 +171,10 @@ class Language(nn.Module):
         x = self.words(idx) + self.places(torch.arange(idx.shape[1]))
         return self.head(x + F.scaled_dot_product_attention(*self.qkv(x).chunk(3, -1), is_causal=True)), None
 
+class Last(Language):
+    def forward(self, idx, targets=None):
+        return self.head(self.words(idx)[:, [-1], :]), None
+
 class Mixer(nn.Module):
     def __init__(self):
         super().__init__()
@@ -187,6 +192,15 @@ def test_numbers_of_tokens_are_recognised_where_attention_is_made_of_dense_layer
     path.write_text(OWN_ATTENTION)
     card = file_card(path, "Language", trust=True)
     assert card.input == SequenceInput(11, "ids", 16, "NTC") and card.domain == "sequence"
+
+
+def test_an_answer_of_an_unknown_field_is_the_reason_why_a_whole_delay_gives_no_verdict(tmp_path: Path) -> None:
+    path = tmp_path / "own.py"
+    path.write_text(OWN_ATTENTION)
+    engine = LocalEngine({}, trust=True)
+    state = State(f"{path}:Last", steps=parse_chain("shift:5"), device="cpu")
+    square = engine.answer(replace(state, sample=engine.card(state.model).sample), lambda: False).squares[0]
+    assert square.cut_off.startswith("the field type of the output head is not known")
 
 
 def test_a_network_on_images_that_mixes_their_patches_is_no_sequence(tmp_path: Path) -> None:
