@@ -175,10 +175,49 @@ def _ids(network: nn.Module, told: dict[str, object], most: int | None) -> Seque
     known = told.get("channels", table)
     names, tokenizer = told.get("names", ()), told.get("tokenizer", "")
     assert isinstance(known, int | None) and isinstance(names, tuple)
-    most = most or most_places(network, lambda steps: takes_ids(network, steps, names))
+    order = str(told.get("layout") or _order_of_ids(network, min(most or _STEPS, _STEPS), names))
+    most = most or most_places(network, lambda steps: takes_ids(network, steps, names, order))
     if known is None:
         raise Unclear("it takes numbers of tokens, and nothing says how many there are; say INPUT_CHANNELS = 30522")
-    return SequenceInput(known, "ids", most, "NTC", names=names, tokenizer=str(tokenizer))
+    return SequenceInput(known, "ids", most, order, names=names, tokenizer=str(tokenizer))
+
+
+def _order_of_ids(network: nn.Module, steps: int, names: tuple[str, ...]) -> str:
+    """Return the order of axes in which a token changes the answer at others; a batch first where none does."""
+    counts = [n for n in dict.fromkeys((steps, min(steps, _FEW))) if takes_ids(network, n, names)]
+    return next((order for order in ("NTC", "TNC") if counts and _heard(network, counts[0], names, order)), "NTC")
+
+
+def _heard(network: nn.Module, steps: int, names: tuple[str, ...], order: str) -> bool:
+    """Say whether another token changes the answer at other steps, with numbers of tokens in that order."""
+    trial, ids = duplicate(network), torch.zeros(steps, dtype=torch.int64)
+
+    def change() -> Tensor | None:
+        before = _of_ids(trial, ids, names, order)
+        for at in (steps // 2, steps - 1, 0):
+            other = ids.clone()
+            other[at] = 1
+            after = _of_ids(trial, other, names, order)
+            if before is None or after is None or before.shape != after.shape:
+                return None
+            apart = before != after
+            if steps in apart.shape:
+                apart = apart.movedim(apart.shape.index(steps), 0)
+                apart[at] = False
+            if apart.any():
+                return before
+        return None
+
+    return tried(trial, change) is not None
+
+
+def _of_ids(network: nn.Module, ids: Tensor, names: tuple[str, ...], order: str) -> Tensor | None:
+    """Return what a network says of numbers of tokens, given by those names; masks among them are ones."""
+    reseed(0)
+    device = next((p.device for p in network.parameters()), None)
+    laid = (ids[:, None] if order == "TNC" else ids[None]).to(device)
+    given = tuple(torch.ones_like(laid) if "mask" in name else laid for name in names)
+    return first_tensor(ByName(names)(network, given) if names else network(laid))
 
 
 def has_table(network: nn.Module) -> bool:
@@ -191,23 +230,17 @@ def begins_with_ids(network: nn.Module, steps: int = _STEPS, names: tuple[str, .
     return any(takes_ids(network, count, names) for count in dict.fromkeys((steps, min(steps, _FEW))))
 
 
-def takes_ids(network: nn.Module, steps: int, names: tuple[str, ...] = ()) -> bool:
+def takes_ids(network: nn.Module, steps: int, names: tuple[str, ...] = (), order: str = "NTC") -> bool:
     """Say by trial whether a network takes numbers of tokens, (1, steps), that it looks up in a table.
 
     Args:
         names: of its arguments, or of what it reads off its only one; masks among them are ones.
+        order: of the axes, "TNC" for (steps, 1).
     """
     if not has_table(network):
         return False
-    trial = duplicate(network)
-
-    def answer() -> Tensor | None:
-        device = next((p.device for p in trial.parameters()), None)
-        ids = torch.zeros(1, steps, dtype=torch.int64, device=device)
-        given = tuple(torch.ones_like(ids) if "mask" in name else ids for name in names)
-        return first_tensor(ByName(names)(trial, given) if names else trial(ids))
-
-    return tried(trial, answer) is not None
+    trial, ids = duplicate(network), torch.zeros(steps, dtype=torch.int64)
+    return tried(trial, lambda: _of_ids(trial, ids, names, order)) is not None
 
 
 def _shown(order: str) -> str:

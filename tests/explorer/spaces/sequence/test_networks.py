@@ -145,11 +145,11 @@ def test_the_order_of_the_axes_is_found_out(file: Path, name: str, channels: int
 
 def test_numbers_of_tokens_are_recognised_by_trial(file: Path) -> None:
     found = file_card(file, "symbols", trust=True)
-    assert found.input == SequenceInput(9, "ids", layout="NTC") and found.sample == "alice-characters"
+    assert found.input == SequenceInput(9, "ids", layout="TNC") and found.sample == "alice-characters"
     engine = LocalEngine({}, trust=True)
     frame = engine.answer(State(f"{file}:symbols", sample="text:abca"), lambda: False)
     p = engine.prepared(frame.state, frame.state.model)
-    assert p.x.tolist() == [[0, 1, 2, 0]] and p.x.dtype == torch.int64 and p.dtype == torch.float32
+    assert p.x.tolist() == [[0], [1], [2], [0]] and p.x.dtype == torch.int64 and p.dtype == torch.float32
     assert p.trace["0"].shape == (1, 4, 4) and str(p.trace["0"].field) == "step scalar on axis 1"
     with pytest.raises(ValueError, match="holds no text and no whole numbers"):
         engine.answer(State(f"{file}:symbols", sample="sine"), lambda: False)
@@ -175,6 +175,26 @@ class Last(Language):
     def forward(self, idx, targets=None):
         return self.head(self.words(idx)[:, [-1], :]), None
 
+class Recurrent(nn.Module):
+    def __init__(self, batch_first=False):
+        super().__init__()
+        self.words, self.lstm = nn.Embedding(11, 8), nn.LSTM(8, 6, batch_first=batch_first)
+
+    def forward(self, src):
+        return self.lstm(self.words(src))[0]
+
+class Translates(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.words, self.lstm, self.cell = nn.Embedding(11, 8), nn.LSTM(8, 6), nn.LSTM(8, 6)
+
+    def forward(self, src, trg):
+        state = self.lstm(self.words(src))[1]
+        outputs = torch.zeros(trg.shape[0], trg.shape[1], 6)
+        for t in range(1, len(trg)):
+            outputs[t], state = self.cell(self.words(trg[t - 1 : t]), state)
+        return outputs
+
 class Mixer(nn.Module):
     def __init__(self):
         super().__init__()
@@ -192,6 +212,23 @@ def test_numbers_of_tokens_are_recognised_where_attention_is_made_of_dense_layer
     path.write_text(OWN_ATTENTION)
     card = file_card(path, "Language", trust=True)
     assert card.input == SequenceInput(11, "ids", 16, "NTC") and card.domain == "sequence"
+
+
+@pytest.mark.parametrize(
+    ("name", "layout", "names"),
+    [("Recurrent", "TNC", ()), ("Recurrent(True)", "NTC", ()), ("Translates", "TNC", ("src", "trg"))],
+)
+def test_steps_of_tokens_lie_where_one_changes_the_answer_at_others(
+    name: str, layout: str, names: tuple[str, ...], tmp_path: Path
+) -> None:
+    path = tmp_path / "own.py"
+    path.write_text(OWN_ATTENTION)
+    engine = LocalEngine({}, trust=True)
+    card = engine.card(f"{path}:{name}")
+    assert card.input == SequenceInput(11, "ids", None, layout, names=names)
+    frame = engine.answer(State(f"{path}:{name}", sample=card.sample, device="cpu"), lambda: False)
+    last = frame.squares[0].layers[-1]
+    assert last.field is not None and last.field.startswith("step") and last.shape[layout.index("T")] > 1
 
 
 def test_an_answer_of_an_unknown_field_is_the_reason_why_a_whole_delay_gives_no_verdict(tmp_path: Path) -> None:
