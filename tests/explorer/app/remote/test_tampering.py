@@ -1,4 +1,4 @@
-"""What a network has replaced is told by its name; what is as it was costs next to nothing to look through."""
+"""Functions that a network has replaced are told by name; looking for them costs next to nothing where none is."""
 
 from __future__ import annotations
 
