@@ -154,6 +154,10 @@ class NetworkSpace(DeclaredSpace):
         """
         return None
 
+    def runs_with(self, network: Recognised) -> Form | None:
+        """Return what a network runs with that another space knew for its own and could not run; None for nothing."""
+        return None
+
     def proposed(self, network: Recognised) -> Mapping[str, tuple[Any, str]]:
         """Return {attribute of the form: (a value, why)} for a network that would take this, for a person to change."""
         return {}

@@ -347,7 +347,9 @@ def cut_off(p: Prepared, element: Element) -> str:
         return ""
     for name in p.trace.outputs:
         layer, value = p.trace[name], p.values[name]
-        if layer.field is None or not element.exact(layer.field, tuple(value.shape)):
+        if layer.field is None:
+            return f"the field type of the output {name} is not known, so no law can be tested there: declare it"
+        if not element.exact(layer.field, tuple(value.shape)):
             return ""
         where = measure.mask(element, value, layer.field, layer.sees)
         if measure.judged(element, p.inputs, layer, value, where):

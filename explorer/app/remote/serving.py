@@ -29,6 +29,7 @@ TELLING = (  # what goes wrong is told by these: once it has, a network may have
     "explorer.app.thread.failures",
     "explorer.network.tracing.damage",
 )
+QUIET = 0.2  # seconds after an answer that no drag goes on
 EVERY = 0.1  # seconds between two words on how far it is
 
 
@@ -71,18 +72,26 @@ class Server:
         self._connection.send_bytes(b"ready")
         while True:
             try:
-                if not self._connection.poll(RESTED):
-                    give_back()
+                self._rest()
                 request = self._receiver.unpacked(self._connection.recv_bytes())
             except (EOFError, OSError):
                 return
             self._note.write("")
             self._said = time.monotonic()
             self._reply(*self._fair(request, self._answered(request)))
-            # what others would meet is looked for after the answer, which nobody need wait for
-            if not self._changed and (what := self._what_changed()):
-                self._changed = True
-                self._reply("changed", what)
+
+    def _rest(self) -> None:
+        """Wait for a request; meanwhile look for what others would meet, which nobody need wait for."""
+        if self._connection.poll(QUIET):
+            return
+        self._tell_changes()
+        if not self._connection.poll(RESTED):
+            give_back()
+
+    def _tell_changes(self) -> None:
+        if not self._changed and (what := self._what_changed()):
+            self._changed = True
+            self._reply("changed", what)
 
     def _what_changed(self) -> str:
         """Return what a network has changed that others would meet, "" where nothing is."""
@@ -154,7 +163,8 @@ class Server:
                 trust.everything, trust.contents = everything, set(contents)
                 trust.followed = {Path(path) for path in followed}
                 return None
-            case "settled":  # what was said after the answer before has been said
+            case "settled":  # another network comes next
+                self._tell_changes()
                 return None
             case "answer":
                 self._sender.forget()

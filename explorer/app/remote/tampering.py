@@ -19,6 +19,7 @@ import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from operator import is_
 from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
@@ -32,6 +33,8 @@ _OTHER_KEYS = "Meta CUDA MPS XPU HPU MTIA PrivateUse1 Functionalize FuncTorchBat
 _SHAPES_ONLY = tuple(f"/{key}" for key in _OTHER_KEYS.split())
 _OURS = ("explorer.equivariance.", "explorer.square.")
 _LIBRARY = sys.stdlib_module_names - {"builtins", "sys", "json", "math"}  # what is looked at besides
+
+_all, _map = all, map  # as they are now: a network may replace those of Python
 
 
 class Tampered(ValueError):
@@ -120,31 +123,36 @@ class Untouched:
         of_torch = (nn.functional, torch.fft, nn.Module, nn.Conv2d, nn.Linear)
         # without those of Python's library neither the line to the parent nor anything else goes on
         of_python = [m for name, m in sorted(dict(sys.modules).items()) if name.partition(".")[0] in _LIBRARY]
-        self._functions = [(holder, _callables(holder)) for holder in (*of_torch, *of_python)]
+        self._functions = [_Held(holder) for holder in (*of_torch, *of_python)]
         # networks may have functions of torch.nn of their own; errors are worked out with the others
         ours = [m for name, m in sorted(dict(sys.modules).items()) if f"{name}.".startswith(_OURS)]
         # Python's own first: nothing else can be compared without them
         measures = (builtins, *ours, torch, torch.linalg, torch.Tensor, numpy, numpy.linalg, math, json)
-        self._measures = [(holder, _callables(holder)) for holder in measures]
+        self._measures = [_Held(holder) for holder in measures]
         self._library, self._operations = torch.library, _operations(torch.library)
         self._listed = frozenset(getattr(torch.library, "_impls", ()))
         self._core, self._modes = torch._C, _modes(torch._C)
         self._places = [list(held) for held in _places()]
         self._modules = {name: module for name, module in dict(sys.modules).items() if not _of_a_person(module)}
         self._around = _around()
-        self._whole = [(module, dict(vars(module))) for module in self._modules.values() if type(module) is ModuleType]
+        self._whole = [
+            (vars(module), dict(vars(module)))
+            for module in self._modules.values()
+            if type(module) is ModuleType and "__name__" in vars(module)
+        ]
 
     def refilled(self) -> str:
         """Put back what was in modules that have been emptied; return which the first was, "" where none was."""
         first = ""
-        for module, held in self._whole:
-            now = module.__dict__
-            if "__name__" not in now and "__name__" in held:
+        for now, held in self._whole:  # by names of this function alone: this module may have been emptied too
+            if "__name__" not in now:
                 now.update(held)
                 first = first or f"the module {held['__name__']}"
         # what was imported since, and what is made of it, is imported anew when it is asked for
-        for name in [n for n, m in sys.modules.items() if type(m) is ModuleType and "__name__" not in m.__dict__]:
-            del sys.modules[name]
+        for name in sys.modules.keys() - self._modules.keys():
+            module = sys.modules[name]
+            if type(module) is ModuleType and "__name__" not in module.__dict__:
+                del sys.modules[name]
         return first
 
     def changed(self) -> str:
@@ -185,9 +193,9 @@ class Untouched:
 
     def put_back(self) -> None:
         """Put back the modules, and Python's own functions: without them nothing can be said any more."""
-        for holder, functions in self._measures:
-            if holder is builtins:
-                vars(builtins).update(functions)
+        for held in self._measures:
+            if held.holder is builtins:
+                vars(builtins).update(held.functions)
         sys.modules.update(self._modules)
         sys.path, sys.meta_path, sys.path_hooks = (list(held) for held in self._places)
 
@@ -198,9 +206,37 @@ def _of_a_person(module: object) -> bool:
     return isinstance(getattr(spec, "loader", None), FromText) or (spec is not None and spec.origin is None)
 
 
-def _callables(holder: Any) -> dict[str, Any]:
-    # libraries with modules of their own, such as that of the window, put another import in the place of Python's
-    return {name: value for name, value in _held(holder).items() if callable(value) and name != "__import__"}
+class _Held:
+    """The functions of a module or a class as they were.
+
+    They are looked through after every answer, so what is untouched is told without a step of Python for each.
+    """
+
+    def __init__(self, holder: Any) -> None:
+        self.holder = holder
+        # libraries with modules of their own, such as that of the window, put another import in the place of Python's
+        self.functions = {n: one for n, one in _held(holder).items() if callable(one) and n != "__import__"}
+        classes = holder.__mro__ if isinstance(holder, type) else ()
+        # what a class inherits can be hidden by any new name in it
+        self._names = [(vars(one), frozenset(vars(one))) for one in classes]
+        self._parts = []
+        for one in classes or (holder,):
+            own = {n: f for n, f in vars(one).items() if callable(f) and n != "__import__"}
+            self._parts.append((vars(one), tuple(own), tuple(own.values())))
+
+    def other(self) -> str:
+        """Return the name of one that is another one now, "" where none is."""
+        if _all(now.keys() == names for now, names in self._names) and _all(
+            _all(_map(is_, _map(now.get, names), functions)) for now, names, functions in self._parts
+        ):
+            return ""
+        held = _held(self.holder)
+        for name, value in self.functions.items():
+            found = held.get(name)
+            of_others = self.holder is not builtins and (wrapped_by_torch(found, value) or of_a_package(found))
+            if found is not value and not of_others:
+                return f"{self.holder.__name__}.{name}"
+        return ""
 
 
 def _held(holder: Any) -> dict[str, Any]:
@@ -229,15 +265,8 @@ def _places() -> tuple[Any, Any, Any]:
     return tuple(one if isinstance(one, list) else [] for one in (sys.path, sys.meta_path, sys.path_hooks))  # type: ignore[return-value]
 
 
-def _other(held: list[tuple[Any, dict[str, Any]]]) -> str:
-    for holder, functions in held:
-        now = _held(holder)
-        for name, value in functions.items():
-            found = now.get(name)
-            if found is value or (holder is not builtins and (wrapped_by_torch(found, value) or of_a_package(found))):
-                continue
-            return f"{holder.__name__}.{name}"
-    return ""
+def _other(held: list[_Held]) -> str:
+    return next((what for one in held if (what := one.other())), "")
 
 
 def wrapped_by_torch(found: Any, value: Any) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -44,23 +45,41 @@ def taken(own: Recognised, said: Declared | None, where: str) -> Taken:
         ValueError: what is said cannot be, or nothing tells what it takes; in one sentence.
     """
     if said is None:
-        try:
-            space, form = next((s, f) for s in spaces().values() if (f := s.recognise(own)) is not None)
-        except StopIteration:
-            raise ValueError("nothing says what it takes; say INPUT_SHAPE in the file") from None
-        if own.last_resort and (others := _others(own)):
-            words = {kind.name: kind.one for s in spaces().values() for kind in s.kinds}
-            runs = " or ".join(words[name] for name in (*own.last_resort, *others))
-            raise ValueError(
-                f"no layer of it tells what it takes, and it runs on {runs}: say it in the file, INPUT_SHAPE = (1, 28, "
-                f"28) of an image or INPUT_LAYOUT = 'NTC' of a sequence, or by --input {others[0]}"
-            )
+        space, form = _recognised(own)
         return Taken(space, form.data or space.kinds[0].name, form, dict(own.why))
     if said.kind not in kinds():
         raise ValueError(f"{said.kind!r:.40} is no kind of data; the kinds are {', '.join(kinds())}")
     space = space_of_kind(said.kind)
     form = space.declared(said)
     return Taken(space, said.kind, form, dict.fromkeys(("data", *(name for name, _ in said.answers)), where))
+
+
+def _recognised(own: Recognised) -> tuple[NetworkSpace, Form]:
+    """Return the space that knows a network for its own, and what that takes there.
+
+    Where one knows it and finds no way to run it, the others are asked what it runs with, unless its file says more.
+
+    Raises:
+        ValueError: what the file says is wrong, or nothing runs; in one sentence.
+    """
+    refused: ValueError | None = None
+    for space in spaces().values():
+        if refused is not None:
+            if (form := space.runs_with(own)) is not None:
+                return space, form
+            continue
+        try:
+            form = space.recognise(own)
+        except ValueError as error:
+            if own.says_something():
+                raise
+            refused = error
+            continue
+        if form is not None:
+            if own.last_resort and (others := _others(own)):
+                raise ValueError(_in_doubt((*own.last_resort, *others)))
+            return space, form
+    raise refused or ValueError("nothing says what it takes; say INPUT_SHAPE in the file")
 
 
 def _others(own: Recognised) -> list[str]:
@@ -73,6 +92,15 @@ def _others(own: Recognised) -> list[str]:
             runs = isinstance(error, Ambiguous)
         found += [kind] if runs else []
     return found
+
+
+def _in_doubt(runs: Sequence[str]) -> str:
+    words = {kind.name: kind.one for space in spaces().values() for kind in space.kinds}
+    listed = " or ".join(words[name] for name in runs)
+    return (
+        f"no layer of it tells what it takes, and it runs on {listed}: say it in the file, INPUT_SHAPE = (1, 28, 28) "
+        f"of an image or INPUT_LAYOUT = 'NTC' of a sequence, or by --input {runs[-1]}"
+    )
 
 
 def remembered_inputs(code: Path) -> dict[str, Declared]:

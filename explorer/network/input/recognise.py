@@ -74,6 +74,11 @@ class Recognised:
             self.why[name.removeprefix("input_")] = f"the file says {where} = {value!r:.60}"
         return value
 
+    def says_something(self) -> bool:
+        """Say whether the file, or the class, says anything of its input."""
+        own = (name.upper() for name in dir(self.made) if name.startswith("input_"))
+        return any(name.startswith("INPUT_") for name in (*vars(self.module), *own))
+
     def arguments(self, known: Collection[str]) -> tuple[str, ...]:
         """Return the leading arguments of its forward that are among the known names, and that a call must give.
 

@@ -204,7 +204,7 @@ def recognised(
     Raises:
         ModelError: it makes no network.
     """
-    build = maker(made, attribute, str(path), arguments)
+    build = maker(made, attribute, str(path), arguments, module)
     name = f"{path}:{attribute}" + (f"({arguments})" if arguments is not None else "")
     return Recognised(made, module, str(path), cache(lambda: built(name, build))), build
 

@@ -114,6 +114,11 @@ class GridSpace(Space):
 
         return image_input(network)
 
+    def runs_with(self, network: Recognised) -> Form | None:
+        from explorer.spaces.grid.network.recognise import image_by_trial
+
+        return image_by_trial(network)
+
     def proposed(self, network: Recognised) -> Mapping[str, tuple[Any, str]]:
         from explorer.spaces.grid.network.recognise import proposed_shape
 

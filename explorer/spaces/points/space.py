@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from explorer.square.frame import Square
 
 
+MANY_POINTS = "chair-3d"  # of a network that needs more than a molecule has
+
+
 class PointsSpace(Space):
     """Places in space with what is known of each: an element, a charge, a velocity."""
 
@@ -64,6 +67,7 @@ class PointsSpace(Space):
         Question("features", "Made of", "What x is made of.", "choice", FEATURES),
         Question("edges", "Edges between", "Which points are joined.", "choice", EDGES),
         Question("most", "Points at most", "The largest number of points that it is made for.", "whole"),
+        Question("least", "Points at least", "The smallest number of points that it runs with.", "whole"),
         Question("axes", "Axes", "N points, C channels, with a batch of one where it takes one.", "choice", AXES),
         Question("known", "Numbers below", "How many whole numbers its table has, modulo which they are.", "whole"),
         *QUESTIONS,
@@ -98,6 +102,8 @@ class PointsSpace(Space):
 
     def first_sample(self, form: Form) -> str:
         assert isinstance(form, PointsInput)
+        if form.least is not None:
+            return MANY_POINTS
         return "bodies" if "velocity" in form.signals else super().first_sample(form)
 
     def declared(self, said: Declared) -> Form:

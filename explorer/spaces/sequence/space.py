@@ -123,10 +123,11 @@ class SequenceSpace(Space):
     def recognise(self, network: Recognised) -> Form | None:
         from explorer.network.input.call_forms import asked
         from explorer.spaces.sequence.network.layouts import (
+            begins_with_ids,
             declared_input,
+            has_table,
             reads_sequences,
             sequence_input,
-            takes_ids,
         )
         from explorer.spaces.sequence.network.several import said_sequences, several_sequences
 
@@ -135,16 +136,20 @@ class SequenceSpace(Space):
         made = network.network()
         told = declared_input(network.made, network.module)
         named = said_sequences(told.get("channels")) if told.get("kind", "values") == "values" else None
-        if not named and not {"kind", "layout", "steps"} & set(told) and not reads_sequences(made):
+        needed = network.required()
+        along = bool(named or {"kind", "layout", "steps"} & set(told) or reads_sequences(made))
+        if not along and not has_table(made):
             return None
-        reasons = {"data": "its layers run along the steps of a sequence"}
+        read = () if told or named else asked(made, {}) if network.takes_one() else ()
+        names = needed if len(needed) > 1 or network.by_keyword() else read
+        # attention may be made of dense layers alone: that numbers of tokens are looked up is told by a trial
+        if not along and not begins_with_ids(made, names=names):
+            return None
+        reasons = {"data": "its layers run along the steps of a sequence" if along else "it looks numbers of tokens up"}
         reasons |= dict.fromkeys(("channels", "layout"), "found by trying: so a step of x changes the answer at others")
         reasons |= {name: f"the file says INPUT_{name.upper()} = {value!r:.60}" for name, value in told.items()}
         network.why.update(reasons | {"most": reasons.get("steps", "")})
-        needed = network.required()
-        read = () if told or named else asked(made, {}) if network.takes_one() else ()
-        names = needed if len(needed) > 1 or network.by_keyword() else read
-        if not told and names and takes_ids(made, names=names):
+        if not told and names and begins_with_ids(made, names=names):
             network.why["names"] = f"its forward {'reads' if read else 'takes'} {', '.join(names)}"
             return sequence_input(made, {"kind": "ids", "names": names})
         if named or ((len(needed) > 1 or network.by_keyword()) and told.get("kind", "values") == "values"):

@@ -30,7 +30,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.network.opening.files.contents import CallableEntry, Contents
+from explorer.network.opening.files.contents import BLANK, CallableEntry, Contents
 from explorer.network.opening.files.edits import Edit
 from widgets.base.controls.dialog import Dialog
 from widgets.base.look import theme
@@ -171,9 +171,9 @@ class ModelPage(Dialog):
         self.target.setAccessibleName("Put the weights into")
         self.partly = QCheckBox("Load what fits, leave the rest untrained")
         self.partly.hide()
-        self.arguments = QLineEdit()
+        self.arguments, self._proposed = QLineEdit(), ""
         self.arguments.setAccessibleName("Arguments of what makes the network")
-        self.arguments.setToolTip("Numbers, texts and lists, as in 3, width=64")
+        self.arguments.setToolTip("Numbers, texts, lists and objects of settings, as in 3, width=64 or Config(depth=2)")
         self.arguments.textChanged.connect(self._typed)
         self.told = QLabel(textFormat=Qt.TextFormat.RichText, wordWrap=True, alignment=Qt.AlignmentFlag.AlignTop)
         self.told.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -225,7 +225,7 @@ class ModelPage(Dialog):
             item.setData(Qt.ItemDataRole.UserRole, entry.name)
             item.setToolTip(f"{entry.kind}, line {entry.line}")
             if not entry.usable:
-                item.setToolTip(f"It needs {', '.join(entry.needs)}: give them below, as numbers, texts or lists")
+                item.setToolTip(f"It needs {', '.join(entry.needs)}: give them below")
             self.callables.addItem(item)
         if not entries and not self.found.error and not self._exports:
             empty = QListWidgetItem("Nothing in it makes a network")
@@ -285,8 +285,12 @@ class ModelPage(Dialog):
         self.source.mark(entry.line if entry is not None else 0)
         takes = entry is not None and entry.kind != "network"
         self.arguments.setEnabled(takes)
-        needs = ", ".join(f"{name}=…" for name in entry.needs) if entry is not None else ""
+        needs = ", ".join(f"{name}={BLANK}" for name in entry.needs) if entry is not None else ""
         self.arguments.setPlaceholderText(needs or "arguments, if it is to have others than its own")
+        if self.arguments.text() == self._proposed:  # nobody has changed it
+            self._proposed = entry.proposed if entry is not None else ""
+            self.arguments.setText(self._proposed)
+            self.arguments.setCursorPosition(0)
         if not takes:
             self.arguments.clear()
         if hasattr(self, "go"):
@@ -302,7 +306,8 @@ class ModelPage(Dialog):
             self.go.setText("Open" if self._trusted else "Run this code")
             self.input.setText("Say what it takes…" if self._trusted else "Run it, then say what it takes…")
             entry = self._entry()
-            lacks = entry is not None and not entry.usable and not self.arguments.text().strip()
+            given = self.arguments.text()
+            lacks = BLANK in given or (entry is not None and not entry.usable and not given.strip())
             self.go.setEnabled(bool(self.chosen) and not self.found.error and not lacks)
             self.input.setEnabled(self.go.isEnabled())
         elif self._whole and self._code:

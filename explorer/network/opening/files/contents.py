@@ -29,6 +29,9 @@ class FileError(ValueError):
         self.where = where
 
 
+BLANK = "…"  # in proposed arguments, for a person to fill in
+
+
 class Damaged(Exception):
     """A fault in the content of a file, as a clause; it never leaves this package."""
 
@@ -59,6 +62,7 @@ class CallableEntry:
         kind: "class", "function" or "network", a value that is made when the file is run.
         needs: the arguments that have no default; with any, it cannot be called as it is.
         likely: whether it is a class of modules, or a function whose text says that it returns one.
+        settings: (argument, text) of those that take an object of settings: ("config", "GPTConfig()").
     """
 
     name: str
@@ -66,10 +70,17 @@ class CallableEntry:
     kind: str
     needs: tuple[str, ...] = ()
     likely: bool = True
+    settings: tuple[tuple[str, str], ...] = ()
 
     @property
     def usable(self) -> bool:
         return not self.needs
+
+    @property
+    def proposed(self) -> str:
+        """Return arguments to begin with, "config=GPTConfig(), depth=…"; "" where none is an object of settings."""
+        told = dict(self.settings)
+        return ", ".join(f"{name}={told.get(name, BLANK)}" for name in self.needs) if told else ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from importlib.machinery import all_suffixes
 from pathlib import Path
 
 from explorer.network.opening.files.contents import CallableEntry, Damaged
+from explorer.network.opening.files.settings_objects import proposals
 
 LARGEST = 4 * 2**20  # bytes
 MOST_FILES = 200  # of a person's own that one file imports
@@ -74,6 +75,13 @@ def read_python(path: Path) -> PythonText:
     except (ValueError, RecursionError, MemoryError):
         return PythonText(text, error=f"{path.name} is nested too deeply to be read")
     return PythonText(text, _callables(tree), _constants(tree), _reaches(tree))
+
+
+def settings_in(text: str, name: str, needs: Iterable[str]) -> dict[str, str]:
+    """Return {argument: what to write} of those arguments of a callable that take an object of settings."""
+    tree = _parsed(text)
+    classes = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
+    return proposals(tree, name, needs, [n for n, node in classes.items() if _is_module(node, classes)])
 
 
 def code_files(path: Path, asked: Iterable[str] = ()) -> tuple[tuple[str, str], ...]:
@@ -138,15 +146,20 @@ def _imported(tree: ast.Module, path: Path, folder: Path) -> Iterator[str]:
 
 def _callables(tree: ast.Module) -> tuple[CallableEntry, ...]:
     classes = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
+    networks = [name for name, node in classes.items() if _is_module(node, classes)]
     found = []
+
+    def add(name: str, line: int, kind: str, needs: tuple[str, ...], likely: bool = True) -> None:
+        settings = tuple(proposals(tree, name, needs, networks).items())
+        found.append(CallableEntry(name, line, kind, needs, likely, settings))
+
     for node in tree.body:
         match node:
             case ast.ClassDef(name=name) if not name.startswith("_"):
-                if _is_module(node, classes):
-                    found.append(CallableEntry(name, node.lineno, "class", _needed(node, classes)))
+                if name in networks:
+                    add(name, node.lineno, "class", _needed(node, classes))
             case ast.FunctionDef(name=name) if not name.startswith("_"):
-                likely = _makes_one(node, classes)
-                found.append(CallableEntry(name, node.lineno, "function", _arguments(node.args, 0), likely))
+                add(name, node.lineno, "function", _arguments(node.args, 0), _makes_one(node, classes))
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() as made) if not name.startswith("_"):
                 if _makes(made, classes):
                     found.append(CallableEntry(name, node.lineno, "network"))

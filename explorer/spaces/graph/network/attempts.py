@@ -16,6 +16,7 @@ from explorer.network.tracing.walking import attribute, modules_of
 from explorer.spaces.graph.network.form import AXES, OF_A_GRAPH, SIGNALS, GraphInput
 
 NODES = 7
+MANY = 97  # for networks that look at so many nearest or sampled points
 PRESENT = torch.tensor([True, True, False, True, True, False, True], device="cpu")
 CHANNELED = ("x", "position", "velocity", "charge", "other")  # what has channels beside its nodes
 WIDEST = 16  # of widths that no layer tells
@@ -31,7 +32,9 @@ def widths(network: nn.Module) -> list[int]:
     return list(dict.fromkeys([*(w for w in told if isinstance(w, int) and w > 0), *range(1, WIDEST + 1)]))
 
 
-def taken_widths(network: nn.Module, way: Way, channels: int | None = None, axes: str = AXES[0]) -> Widths | None:
+def taken_widths(
+    network: nn.Module, way: Way, channels: int | None = None, axes: str = AXES[0], nodes: int = NODES
+) -> Widths | None:
     """Return the widths of x and of edge_attr or other that a network runs with, called this way; None where with none.
 
     Args:
@@ -42,7 +45,7 @@ def taken_widths(network: nn.Module, way: Way, channels: int | None = None, axes
     call = way.call(way.signals)
     for x in first:
         for second in dict.fromkeys([1, int(x), *wide]) if {"edge_attr", "other"} & set(way.signals) else [1]:
-            made = trial_graph(int(x), second)
+            made = trial_graph(int(x), second, nodes=nodes)
             given = [laid(made[s], axes, s) for s in way.signals]
             if answer_of(network, given, call) is not None:
                 return int(x), second
@@ -50,14 +53,14 @@ def taken_widths(network: nn.Module, way: Way, channels: int | None = None, axes
 
 
 def readings(
-    network: nn.Module, way: Way, channels: int | None = None, known: Sequence[str] = AXES
+    network: nn.Module, way: Way, channels: int | None = None, known: Sequence[str] = AXES, nodes: int = NODES
 ) -> list[tuple[str, Widths]]:
     """Return the axes with which a network runs and the widths that it takes then, the likeliest first.
 
     An axis is that of a batch where the answer to one sample is the same beside another; where it is not, it is none.
     """
-    found = [(axes, w) for axes in known if (w := taken_widths(network, way, channels, axes)) is not None]
-    batched = [one for one in found if keeps_apart(network, way, *one)]
+    found = [(axes, w) for axes in known if (w := taken_widths(network, way, channels, axes, nodes)) is not None]
+    batched = [one for one in found if keeps_apart(network, way, *one, nodes)]
     rest = [one for one in found if one not in batched]
     return batched + sorted(rest, key=lambda one: one[0].startswith("1"))
 
@@ -86,13 +89,24 @@ def other_axes(network: nn.Module, way: Way, axes: str, widths: Widths, known: S
             yield other
 
 
-def keeps_apart(network: nn.Module, way: Way, axes: str, widths: Widths) -> bool:
+def least_nodes(network: nn.Module, way: Way, axes: str, widths: Widths) -> int:
+    """Return the smallest number of nodes that a network runs on, which runs on MANY and not on NODES."""
+    low, high, call = NODES, MANY, way.call(way.signals)
+    while high - low > 1:
+        middle = (low + high) // 2
+        made = trial_graph(*widths, nodes=middle)
+        runs = answer_of(network, [laid(made[s], axes, s) for s in way.signals], call) is not None
+        low, high = (low, middle) if runs else (middle, high)
+    return high
+
+
+def keeps_apart(network: nn.Module, way: Way, axes: str, widths: Widths, nodes: int = NODES) -> bool:
     """Say whether a network answers to a sample of a batch as it does to that sample alone."""
     if not axes.startswith("1"):
         return False
     call, pair = way.call(way.signals), []
     for seed in (0, 1):
-        made = trial_graph(*widths, seed=seed)
+        made = trial_graph(*widths, seed=seed, nodes=nodes)
         pair.append([laid(made[s], axes, s) for s in way.signals])
     both = [torch.cat(two) for two in zip(*pair, strict=True) if two[0].shape[:1] == (1,)]
     if len(both) < len(pair[0]):
@@ -199,26 +213,26 @@ def axis_of(axes: str, signal: str) -> int:
     return axes.index("N") if signal in CHANNELED else int(axes.startswith("1"))
 
 
-def trial_graph(x: int, second: int, seed: int = 0) -> dict[str, Tensor]:
+def trial_graph(x: int, second: int, seed: int = 0, nodes: int = NODES) -> dict[str, Tensor]:
     """Return a small graph in space with everything that a graph, a set or points may have, so wide."""
     generator = torch.Generator().manual_seed(seed)
-    at = torch.arange(NODES, device="cpu")
-    index = torch.stack([torch.cat([at, (at + 1) % NODES]), torch.cat([(at + 1) % NODES, at])])
-    adjacency = torch.zeros(NODES, NODES, device="cpu")
+    at = torch.arange(nodes, device="cpu")
+    index = torch.stack([torch.cat([at, (at + 1) % nodes]), torch.cat([(at + 1) % nodes, at])])
+    adjacency = torch.zeros(nodes, nodes, device="cpu")
     adjacency[index[0], index[1]] = 1.0
+    number = torch.tensor([3, 1 + seed, 2, 1, 3, 1, 1], device="cpu")  # few, that a small table has
     return {
-        "x": torch.randn(NODES, x, generator=generator, device="cpu"),
+        "x": torch.randn(nodes, x, generator=generator, device="cpu"),
         "edge_index": index,
-        "edge_attr": torch.randn(2 * NODES, second, generator=generator, device="cpu"),
-        "edge_weight": torch.rand(2 * NODES, generator=generator, device="cpu"),
-        "position": torch.randn(NODES, 3, generator=generator, device="cpu"),
-        "batch": torch.zeros(NODES, dtype=torch.int64, device="cpu"),
+        "edge_attr": torch.randn(2 * nodes, second, generator=generator, device="cpu"),
+        "edge_weight": torch.rand(2 * nodes, generator=generator, device="cpu"),
+        "position": torch.randn(nodes, 3, generator=generator, device="cpu"),
+        "batch": torch.zeros(nodes, dtype=torch.int64, device="cpu"),
         "adjacency": adjacency,
-        # few, that a small table has
-        "number": torch.tensor([3, 1 + seed, 2, 1, 3, 1, 1], device="cpu"),
-        "mask": PRESENT.roll(seed),
-        "other": torch.randn(NODES - 2, second, generator=generator, device="cpu"),
-        "velocity": torch.randn(NODES, 3, generator=generator, device="cpu"),
-        "charge": torch.randn(NODES, 1, generator=generator, device="cpu"),
-        "frames": torch.randn(NODES, 72, generator=generator, device="cpu"),
+        "number": number[at % len(number)],
+        "mask": PRESENT.roll(seed)[at % len(PRESENT)],
+        "other": torch.randn(nodes - 2, second, generator=generator, device="cpu"),
+        "velocity": torch.randn(nodes, 3, generator=generator, device="cpu"),
+        "charge": torch.randn(nodes, 1, generator=generator, device="cpu"),
+        "frames": torch.randn(nodes, 72, generator=generator, device="cpu"),
     }

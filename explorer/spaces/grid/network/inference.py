@@ -22,7 +22,7 @@ from explorer.spaces.grid.fields import Grid, Pixels, TokenPairs, Tokens
 from explorer.spaces.grid.network.orientations import orientations
 from explorer.spaces.grid.network.reach import reaches
 from explorer.spaces.grid.network.stimulus import another, has_blank_frame, noise, noise_like
-from explorer.spaces.grid.network.tokens import placeless, token_layouts
+from explorer.spaces.grid.network.tokens import placeless, token_layouts, tokens_of_map
 
 _KEEPS_REP = (
     nn.ReLU, nn.LeakyReLU, nn.ELU, nn.GELU, nn.SiLU, nn.Tanh, nn.Sigmoid, nn.Softplus, nn.Identity, nn.Hardtanh,
@@ -65,8 +65,28 @@ class GridInference(Inference):
                 counts[layer.name] = layer.shape[1]
         steps = self._strided(layers)
         found = token_layouts(lambda x: run(x, tuple(counts)), inputs.x, counts, steps) if counts else {}
+        found |= self._over_maps(run, inputs.x, layers, found)
         whole = self._without_places(run, inputs.x, [n for n in layers if n.field is None and len(n.shape) > 2])
         return GridInference(inputs, found, whole, steps) if found or whole or steps else None
+
+    def _over_maps(
+        self, run: Trial, x: Tensor, layers: Sequence[Layer], known: Mapping[int, Tokens]
+    ) -> dict[int, Tokens]:
+        """Return {number of tokens: their layout} of matrices between the places of the last map before them."""
+        found: dict[int, Tokens] = {}
+        maps: dict[int, Layer] = {}
+        for layer in layers:
+            count = layer.shape[-1] if layer.shape else 0
+            if len(layer.shape) == 4 and layer.field is not None and isinstance(layer.field.domain, Grid):
+                maps[layer.shape[-2] * layer.shape[-1]] = layer
+            elif layer.field is None and len(layer.shape) in (3, 4) and layer.shape[-2] == count:
+                over = maps.get(count)
+                if over is None or over.field is None or layer.shape[0] != self.batch or count in {*known, *found}:
+                    continue
+                names, step = (layer.name, over.name), over.field.spacing
+                if laid := tokens_of_map(lambda v, names=names: run(v, names), x, *names, step):  # type: ignore[misc]
+                    found[count] = laid
+        return found
 
     def _strided(self, layers: Sequence[Layer]) -> dict[tuple[int, int], float]:
         """Return {(rows, columns): pixels between two} where strides tell it and numbers of places do not."""

@@ -83,13 +83,26 @@ def _read_off(own: Recognised, channels: int) -> tuple[str, ...]:
 
 def _sized(own: Recognised, shape: InputShape) -> InputSpec:
     """Return what a network takes that says nothing of sides: any, multiples of a number, or one size, as it runs."""
+    return image_by_trial(own, shape) or InputSpec(shape)
+
+
+def image_by_trial(own: Recognised, shape: InputShape | None = None) -> InputSpec | None:
+    """Return the images that a network of one argument runs with, of the widths and sizes that are tried.
+
+    Args:
+        shape: what is expected, and needs no reason.
+    """
+    if len(own.required()) != 1:
+        return None
     # a first convolution may be given more than the image, and filters may be a parameter of the network itself
-    for channels in dict.fromkeys((shape[0], 1, 3, *own.widths_of_filters(2))):
-        if (found := sized(own.network(), channels)) is not None:
-            if found != InputSpec(shape):
+    for channels in dict.fromkeys((*(shape or ())[:1], 1, 3, *own.widths_of_filters(2))):
+        if channels and (found := sized(own.network(), channels)) is not None:
+            if shape is None or found != InputSpec(shape):
                 own.why["shape"] = own.why["multiple"] = "of the sizes that were tried it runs on such images"
+            if shape is None:
+                own.why["data"] = own.why["shape"]
             return found
-    return InputSpec(shape)
+    return None
 
 
 def sized(network: nn.Module, channels: int) -> InputSpec | None:

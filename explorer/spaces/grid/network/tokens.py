@@ -19,6 +19,8 @@ Run = Callable[[Tensor], Mapping[str, Tensor]]
 MOST_EXTRA = 64  # tokens that stand for no patch
 TILES = 6  # images that are made of equal tiles
 APART = 0.5  # share of a change by which numbers change otherwise that are no places of equal tiles
+HEARS = 0.1  # of the largest change of a place of a map, squared, from which on it hears of a patch
+MOST_HEARING = 1 / 3  # of the places, so that six patches agree by chance once in a thousand times
 LEAST = 4  # patches of which a layout can be told
 
 
@@ -33,10 +35,7 @@ def token_layouts(
         counts: {layer: how many tokens it has}, in the order of execution.
         steps: {(rows, columns): pixels between two} of the maps of the network, where sides are no multiple of that.
     """
-    x = x[:1]
-    generator = torch.Generator().manual_seed(0)
-    size = float(x.std()) if x.numel() > 1 else 0.0
-    noise = (torch.randn(x.shape, generator=generator, device="cpu", dtype=torch.float64) * (size or 1.0)).to(x)
+    noise, size = _noise(x)
     before, again = run(noise), run(noise)
     # what draws random numbers of its own tells nothing
     left = {name: n for name, n in counts.items() if torch.equal(before[name], again[name])}
@@ -53,13 +52,9 @@ def token_layouts(
         if not wanted:
             continue
         seen: dict[str, list[int]] = {name: [] for name in wanted}
-        cells = ((0, 0), (0, 1), (1, 0), (height // 2, width // 2), (height - 1, 0), (height - 1, width - 1))
+        cells = _cells(height, width)
         for row, column in cells:
-            changed = noise.clone()
-            above, left_of = max(0, row * step - back), max(0, column * step - back)
-            patch = changed[..., above : (row + 1) * step - back, left_of : (column + 1) * step - back]
-            patch.copy_(patch.flip(1, 2, 3) * -1.0 + (size or 1.0))
-            after = run(changed)
+            after = run(_changed(noise, size, (row * step - back, column * step - back), step))
             for name in wanted:
                 apart = (after[name][0] - before[name][0]).norm(dim=-1)
                 seen[name].append(int(apart.argmax()))
@@ -70,6 +65,56 @@ def token_layouts(
             if n not in found and told and after_it >= 0:
                 found[n] = Tokens((height, width), float(step), first, after_it)
     return found
+
+
+def tokens_of_map(run: Run, x: Tensor, pairs: str, over: str, step: float) -> Tokens | None:
+    """Return the layout of the tokens that a matrix is between, if they are the places of a map, row by row.
+
+    Behind convolutions a patch of the image does not tell one place: it is asked whether the token that changes most is
+    one of the places of the map that change.
+
+    Args:
+        run: x -> the values of the matrix, (batch, ..., tokens, tokens), and of the map, (batch, channel, y, x).
+        x: images (batch, channel, y, x).
+        step: pixels between two places of the map.
+    """
+    noise, size = _noise(x)
+    before, again = run(noise), run(noise)
+    if not all(torch.equal(before[name], again[name]) for name in (pairs, over)):
+        return None  # what draws random numbers of its own tells nothing
+    height, width = before[over].shape[-2:]
+    for row, column in _cells(height, width):
+        after = run(_changed(noise, size, (round(row * step), round(column * step)), max(1, round(step))))
+        change = (after[pairs] - before[pairs])[0]
+        # what a token has to do with all others, in either direction
+        of_token = sum(change.square().movedim(axis, 0).flatten(1).sum(1) for axis in (-2, -1))
+        of_place = (after[over] - before[over])[0].square().sum(0).flatten()
+        assert isinstance(of_token, Tensor)
+        hears = of_place > HEARS * of_place.max()
+        if not hears[of_token.argmax()] or float(hears.double().mean()) > MOST_HEARING:
+            return None
+    return Tokens((height, width), step, 0, 0)
+
+
+def _noise(x: Tensor) -> tuple[Tensor, float]:
+    """Return one image of noise like these, and their size."""
+    x = x[:1]
+    generator = torch.Generator().manual_seed(0)
+    size = (float(x.std()) if x.numel() > 1 else 0.0) or 1.0
+    return (torch.randn(x.shape, generator=generator, device="cpu", dtype=torch.float64) * size).to(x), size
+
+
+def _cells(height: int, width: int) -> tuple[tuple[int, int], ...]:
+    """Return the places whose patches are changed, (row, column): corners, the middle, and two neighbours."""
+    return ((0, 0), (0, 1), (1, 0), (height // 2, width // 2), (height - 1, 0), (height - 1, width - 1))
+
+
+def _changed(image: Tensor, size: float, corner: tuple[int, int], side: int) -> Tensor:
+    """Return an image with other values in a square whose corner may lie outside of it."""
+    changed, (row, column) = image.clone(), corner
+    patch = changed[..., max(0, row) : row + side, max(0, column) : column + side]
+    patch.copy_(patch.flip(1, 2, 3) * -1.0 + size)
+    return changed
 
 
 def placeless(

@@ -33,7 +33,7 @@ def fit_points(sample: Sample, wanted: PointsInput) -> Sample:
     vertices of a mesh.
 
     Raises:
-        ValueError: no places in space, more of them than the network takes, or features that there are not.
+        ValueError: no places in space, more or fewer of them than the network takes, or features that there are not.
     """
     sample = near_origin(in_space(sample))
     places = np.asarray(sample.signals["position"].values, np.float64)
@@ -42,6 +42,8 @@ def fit_points(sample: Sample, wanted: PointsInput) -> Sample:
         raise ValueError(
             f"{sample.name!r} has {n:,} points, and this network takes at most {wanted.most:,}; open fewer of them"
         )
+    if n < (wanted.least or 0):
+        raise ValueError(f"{sample.name!r} has {n:,} points, and this network needs at least {wanted.least:,}")
     made = dict(sample.signals)
     if "x" in wanted.signals:
         made["x"] = Signal(features(sample, wanted.features, wanted.channels), PARTICLE_INPUT)

@@ -27,7 +27,7 @@ class PointsInput(Called):
         edges: which points are joined: "all" pairs, those "near" each other (nearer than `reach`), the "nearest"
             `neighbours` of each point, or what "bonds" join.
         reach: in units of the points.
-        most: the largest number of points that the network is made for, or None.
+        most, least: the largest and the smallest number of points that the network is made for, or None.
         axes: one of AXES: points and channels, with a batch of one or none, where there are no edges.
     """
 
@@ -42,6 +42,7 @@ class PointsInput(Called):
     neighbours: int = 8
     most: int | None = 2000
     axes: str = AXES[0]
+    least: int | None = None
 
     @property
     def drawn(self) -> str:

@@ -10,7 +10,15 @@ from torch import nn
 from explorer.network.input.call_forms import of_one, way_of, ways
 from explorer.network.input.recognise import Recognised
 from explorer.network.input.ways import Way
-from explorer.spaces.graph.network.attempts import keeps_apart, known_numbers, other_axes, readings
+from explorer.spaces.graph.network.attempts import (
+    MANY,
+    NODES,
+    keeps_apart,
+    known_numbers,
+    least_nodes,
+    other_axes,
+    readings,
+)
 from explorer.spaces.graph.network.recognise import read_off
 from explorer.spaces.points.network.form import AXES, EDGES, FEATURES, SIGNALS, PointsInput
 
@@ -53,11 +61,13 @@ def _tried(own: Recognised, ways: Iterable[Way]) -> PointsInput | None:
 
 def taken(network: nn.Module, way: Way, channels: int | None = None) -> PointsInput | None:
     """Return what a network takes that runs when it is called this way; None for one that does not."""
-    for axes, wide in readings(network, way, channels, AXES if _laid_out(way) else AXES[:1]):
-        return PointsInput(
-            wide[0] if "x" in way.signals else None, way.signals, axes=axes, given=way.given, names=way.names,
-            known=known_numbers(network, way, axes, wide),
-        )  # fmt: skip
+    for nodes in (NODES, MANY):
+        for axes, wide in readings(network, way, channels, AXES if _laid_out(way) else AXES[:1], nodes):
+            return PointsInput(
+                wide[0] if "x" in way.signals else None, way.signals, axes=axes, given=way.given, names=way.names,
+                known=known_numbers(network, way, axes, wide),
+                least=least_nodes(network, way, axes, wide) if nodes == MANY else None,
+            )  # fmt: skip
     return None
 
 

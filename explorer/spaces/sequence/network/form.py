@@ -18,7 +18,7 @@ class SequenceInput(Form):
     Attributes:
         channels: width of x; None takes what the sample has.
         kind: "values" (a time series), "tokens" (one-hot symbols), "dna" (one-hot A, C, G, T) or "ids" (numbers of
-            tokens, (1, steps), of which `channels` are known).
+            tokens, (1, steps), or (steps, 1) with the layout "TNC", of which `channels` are known).
         most: the largest number of steps that the network is made for, or None.
         layout: the axes of x: T steps, C channels, N a batch of one; "NTC", "TNC" or "NCT" for a network that has one.
         columns: names of the columns of tokens, found by name where the sample names its own.

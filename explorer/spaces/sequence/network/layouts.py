@@ -31,6 +31,7 @@ TEMPORAL = (nn.RNNBase, nn.RNNCellBase, nn.Conv1d, nn.MultiheadAttention)
 Call = Callable[[nn.Module, tuple[Tensor, ...]], Any]
 SPATIAL = (nn.Conv2d, nn.Conv3d)
 _WIDTHS = ("input_size", "in_channels", "embed_dim", "in_features")
+_FEW = 5  # steps that a network with a short table of places takes
 _STEPS = 23  # of the trial: no usual width, so that an order that does not fit is noticed
 _OTHERS = 12  # widths that are tried beside those that layers tell
 _LONGEST = 2049  # steps of a table that are tried
@@ -95,11 +96,8 @@ def sequence_input(network: nn.Module, told: dict[str, object]) -> SequenceInput
     """
     told_steps = told.get("steps")
     most = told_steps if isinstance(told_steps, int) else None
-    kind = str(
-        told.get(
-            "kind", "ids" if "channels" not in told and takes_ids(network, min(most or _STEPS, _STEPS)) else "values"
-        )
-    )
+    tokens = "kind" not in told and "channels" not in told and begins_with_ids(network, min(most or _STEPS, _STEPS))
+    kind = str(told.get("kind", "ids" if tokens else "values"))
     if kind == "ids":
         return _ids(network, told, most)
     widths = [w for w in (told.get("channels"),) if isinstance(w, int)] or (
@@ -183,29 +181,72 @@ def _ids(network: nn.Module, told: dict[str, object], most: int | None) -> Seque
     known = told.get("channels", table)
     names, tokenizer = told.get("names", ()), told.get("tokenizer", "")
     assert isinstance(known, int | None) and isinstance(names, tuple)
-    most = most or most_places(network, lambda steps: takes_ids(network, steps, names))
+    order = str(told.get("layout") or _order_of_ids(network, min(most or _STEPS, _STEPS), names))
+    most = most or most_places(network, lambda steps: takes_ids(network, steps, names, order))
     if known is None:
         raise Unclear("it takes numbers of tokens, and nothing says how many there are; say INPUT_CHANNELS = 30522")
-    return SequenceInput(known, "ids", most, "NTC", names=names, tokenizer=str(tokenizer))
+    return SequenceInput(known, "ids", most, order, names=names, tokenizer=str(tokenizer))
 
 
-def takes_ids(network: nn.Module, steps: int = _STEPS, names: tuple[str, ...] = ()) -> bool:
-    """Say by trial whether a network begins with numbers of tokens, (1, steps), that it looks up in a table.
+def _order_of_ids(network: nn.Module, steps: int, names: tuple[str, ...]) -> str:
+    """Return the order of axes in which a token changes the answer at others; a batch first where none does."""
+    counts = [n for n in dict.fromkeys((steps, min(steps, _FEW))) if takes_ids(network, n, names)]
+    return next((order for order in ("NTC", "TNC") if counts and _heard(network, counts[0], names, order)), "NTC")
+
+
+def _heard(network: nn.Module, steps: int, names: tuple[str, ...], order: str) -> bool:
+    """Say whether another token changes the answer at other steps, with numbers of tokens in that order."""
+    trial, ids = duplicate(network), torch.zeros(steps, dtype=torch.int64)
+
+    def change() -> Tensor | None:
+        before = _of_ids(trial, ids, names, order)
+        for at in (steps // 2, steps - 1, 0):
+            other = ids.clone()
+            other[at] = 1
+            after = _of_ids(trial, other, names, order)
+            if before is None or after is None or before.shape != after.shape:
+                return None
+            apart = before != after
+            if steps in apart.shape:
+                apart = apart.movedim(apart.shape.index(steps), 0)
+                apart[at] = False
+            if apart.any():
+                return before
+        return None
+
+    return tried(trial, change) is not None
+
+
+def _of_ids(network: nn.Module, ids: Tensor, names: tuple[str, ...], order: str) -> Tensor | None:
+    """Return what a network says of numbers of tokens, given by those names; masks among them are ones."""
+    reseed(0)
+    device = next((p.device for p in network.parameters()), None)
+    laid = (ids[:, None] if order == "TNC" else ids[None]).to(device)
+    given = tuple(torch.ones_like(laid) if "mask" in name else laid for name in names)
+    return first_tensor(ByName(names)(network, given) if names else network(laid))
+
+
+def has_table(network: nn.Module) -> bool:
+    """Return whether a network has a layer that looks whole numbers up."""
+    return any(isinstance(m, nn.Embedding) for m in network.modules())
+
+
+def begins_with_ids(network: nn.Module, steps: int = _STEPS, names: tuple[str, ...] = ()) -> bool:
+    """Say by trial whether a network begins with numbers of tokens, so many or a few."""
+    return any(takes_ids(network, count, names) for count in dict.fromkeys((steps, min(steps, _FEW))))
+
+
+def takes_ids(network: nn.Module, steps: int, names: tuple[str, ...] = (), order: str = "NTC") -> bool:
+    """Say by trial whether a network takes numbers of tokens, (1, steps), that it looks up in a table.
 
     Args:
         names: of its arguments, or of what it reads off its only one; masks among them are ones.
+        order: of the axes, "TNC" for (steps, 1).
     """
-    if not any(isinstance(m, nn.Embedding) for m in network.modules()):
+    if not has_table(network):
         return False
-    trial = duplicate(network)
-
-    def answer() -> Tensor | None:
-        device = next((p.device for p in trial.parameters()), None)
-        ids = torch.zeros(1, steps, dtype=torch.int64, device=device)
-        given = tuple(torch.ones_like(ids) if "mask" in name else ids for name in names)
-        return first_tensor(ByName(names)(trial, given) if names else trial(ids))
-
-    return tried(trial, answer) is not None
+    trial, ids = duplicate(network), torch.zeros(steps, dtype=torch.int64)
+    return tried(trial, lambda: _of_ids(trial, ids, names, order)) is not None
 
 
 def _shown(order: str) -> str:

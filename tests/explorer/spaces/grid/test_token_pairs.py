@@ -107,6 +107,37 @@ def test_tokens_in_another_order_have_no_field() -> None:
     assert traced["attn.attention"].field is None
 
 
+class OverMap(nn.Module):
+    """Attention between the places of a map, which no layer has as tokens; `across` reads it column by column."""
+
+    def __init__(self, across: bool = False) -> None:
+        super().__init__()
+        torch.manual_seed(0)
+        self.across, self.stem, self.down = (
+            across,
+            nn.Conv2d(3, 8, 3, padding=1, padding_mode="circular"),
+            nn.AvgPool2d(4),
+        )
+        self.qkv, self.out = nn.Conv2d(8, 48, 1), nn.Conv2d(16, 8, 1)
+
+    def forward(self, x: Tensor) -> Tensor:
+        x = self.down(self.stem(x).relu())
+        made = self.qkv(x)
+        made = made.transpose(2, 3) if self.across else made
+        q, k, v = (t.flatten(2).unflatten(1, (2, 8)) for t in made.chunk(3, 1))
+        y = torch.einsum("bhij,bhdj->bhdi", torch.einsum("bhdi,bhdj->bhij", q, k).softmax(-1), v)
+        y = y.flatten(1, 2).unflatten(2, tuple(x.shape[2:]))
+        found: Tensor = self.out(y.transpose(2, 3) if self.across else y)
+        return found
+
+
+@pytest.mark.parametrize(("across", "told"), [(False, "token-pair scalar /4 of 7x7"), (True, "unknown")])
+def test_attention_between_places_of_a_map_is_told_from_what_the_map_hears(across: bool, told: str) -> None:
+    report = check_equivariance(OverMap(across), torch.rand(1, 3, 28, 28), "translation")
+    row = report["attention"]
+    assert row.field.startswith(told) and row.verdict == ("no law" if across else "holds")
+
+
 def test_a_table_for_all_images_is_no_field_of_them() -> None:
     class Table(nn.Module):
         def __init__(self) -> None:

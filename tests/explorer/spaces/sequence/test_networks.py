@@ -5,6 +5,7 @@ Laws are compared with what torch's modules compute when they are called by hand
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from explorer.equivariance import measure
 from explorer.equivariance.check import check_equivariance
 from explorer.network.opening.loading import file_card
 from explorer.network.opening.refusals import ModelError
+from explorer.spaces.grid.network.form import InputSpec
 from explorer.spaces.sequence.drawing.values import TimePart
 from explorer.spaces.sequence.elements.time_map import TimeMap
 from explorer.spaces.sequence.fields import STEP, Steps, Strands
@@ -143,14 +145,109 @@ def test_the_order_of_the_axes_is_found_out(file: Path, name: str, channels: int
 
 def test_numbers_of_tokens_are_recognised_by_trial(file: Path) -> None:
     found = file_card(file, "symbols", trust=True)
-    assert found.input == SequenceInput(9, "ids", layout="NTC") and found.sample == "alice-characters"
+    assert found.input == SequenceInput(9, "ids", layout="TNC") and found.sample == "alice-characters"
     engine = LocalEngine({}, trust=True)
     frame = engine.answer(State(f"{file}:symbols", sample="text:abca"), lambda: False)
     p = engine.prepared(frame.state, frame.state.model)
-    assert p.x.tolist() == [[0, 1, 2, 0]] and p.x.dtype == torch.int64 and p.dtype == torch.float32
+    assert p.x.tolist() == [[0], [1], [2], [0]] and p.x.dtype == torch.int64 and p.dtype == torch.float32
     assert p.trace["0"].shape == (1, 4, 4) and str(p.trace["0"].field) == "step scalar on axis 1"
     with pytest.raises(ValueError, match="holds no text and no whole numbers"):
         engine.answer(State(f"{file}:symbols", sample="sine"), lambda: False)
+
+
+OWN_ATTENTION = """
+import torch
+from torch import nn
+import torch.nn.functional as F
+
+class Language(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.words, self.places = nn.Embedding(11, 8), nn.Embedding(16, 8)
+        self.qkv, self.head = nn.Linear(8, 24), nn.Linear(8, 11)
+
+    def forward(self, idx, targets=None):
+        assert idx.shape[1] <= 16, "the sequence is too long"
+        x = self.words(idx) + self.places(torch.arange(idx.shape[1]))
+        return self.head(x + F.scaled_dot_product_attention(*self.qkv(x).chunk(3, -1), is_causal=True)), None
+
+class Last(Language):
+    def forward(self, idx, targets=None):
+        return self.head(self.words(idx)[:, [-1], :]), None
+
+class Recurrent(nn.Module):
+    def __init__(self, batch_first=False):
+        super().__init__()
+        self.words, self.lstm = nn.Embedding(11, 8), nn.LSTM(8, 6, batch_first=batch_first)
+
+    def forward(self, src):
+        return self.lstm(self.words(src))[0]
+
+class Translates(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.words, self.lstm, self.cell = nn.Embedding(11, 8), nn.LSTM(8, 6), nn.LSTM(8, 6)
+
+    def forward(self, src, trg):
+        state = self.lstm(self.words(src))[1]
+        outputs = torch.zeros(trg.shape[0], trg.shape[1], 6)
+        for t in range(1, len(trg)):
+            outputs[t], state = self.cell(self.words(trg[t - 1 : t]), state)
+        return outputs
+
+class Mixer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.tokens, self.rows = nn.Linear(3 * 8 * 8, 20), nn.Conv1d(16, 16, 1)
+
+    def forward(self, x):
+        b, c, h, w = x.shape
+        x = x.reshape(b, c, h // 8, 8, w // 8, 8).permute(0, 2, 4, 3, 5, 1).reshape(b, -1, 8 * 8 * c)
+        return self.rows(self.tokens(x)).mean(1)
+"""
+
+
+def test_numbers_of_tokens_are_recognised_where_attention_is_made_of_dense_layers(tmp_path: Path) -> None:
+    path = tmp_path / "own.py"
+    path.write_text(OWN_ATTENTION)
+    card = file_card(path, "Language", trust=True)
+    assert card.input == SequenceInput(11, "ids", 16, "NTC") and card.domain == "sequence"
+
+
+@pytest.mark.parametrize(
+    ("name", "layout", "names"),
+    [("Recurrent", "TNC", ()), ("Recurrent(True)", "NTC", ()), ("Translates", "TNC", ("src", "trg"))],
+)
+def test_steps_of_tokens_lie_where_one_changes_the_answer_at_others(
+    name: str, layout: str, names: tuple[str, ...], tmp_path: Path
+) -> None:
+    path = tmp_path / "own.py"
+    path.write_text(OWN_ATTENTION)
+    engine = LocalEngine({}, trust=True)
+    card = engine.card(f"{path}:{name}")
+    assert card.input == SequenceInput(11, "ids", None, layout, names=names)
+    frame = engine.answer(State(f"{path}:{name}", sample=card.sample, device="cpu"), lambda: False)
+    last = frame.squares[0].layers[-1]
+    assert last.field is not None and last.field.startswith("step") and last.shape[layout.index("T")] > 1
+
+
+def test_an_answer_of_an_unknown_field_is_the_reason_why_a_whole_delay_gives_no_verdict(tmp_path: Path) -> None:
+    path = tmp_path / "own.py"
+    path.write_text(OWN_ATTENTION)
+    engine = LocalEngine({}, trust=True)
+    state = State(f"{path}:Last", steps=parse_chain("shift:5"), device="cpu")
+    square = engine.answer(replace(state, sample=engine.card(state.model).sample), lambda: False).squares[0]
+    assert square.cut_off.startswith("the field type of the output head is not known")
+
+
+def test_a_network_on_images_that_mixes_their_patches_is_no_sequence(tmp_path: Path) -> None:
+    path = tmp_path / "own.py"
+    path.write_text(OWN_ATTENTION)
+    card = file_card(path, "Mixer", trust=True)
+    assert card.domain == "grid" and card.input == InputSpec((3, 32, 32))
+    path.write_text(f"{OWN_ATTENTION}\nINPUT_KIND = 'values'\n")
+    with pytest.raises(ModelError, match="takes no sequence"):  # what the file says counts
+        file_card(path, "Mixer", trust=True)
 
 
 def test_a_network_on_images_stays_one(file: Path) -> None:

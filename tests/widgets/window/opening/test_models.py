@@ -149,6 +149,33 @@ def test_arguments_are_typed_on_the_page(qtbot: QtBot, window: MainWindow, net: 
     assert window.files.models.page is None  # it was trusted with these
 
 
+def test_an_object_of_settings_is_filled_in_and_what_is_left_blank_must_be(
+    qtbot: QtBot, window: MainWindow, tmp_path: Path
+) -> None:
+    path = tmp_path / "settings.py"
+    path.write_text(
+        "from dataclasses import dataclass\nfrom torch import nn\n\n@dataclass\nclass Settings:\n    width: int = 4\n\n"
+        "@dataclass\nclass Wanted:\n    depth: int\n\n"
+        "class Net(nn.Sequential):\n    def __init__(self, settings):\n"
+        "        super().__init__(nn.Conv2d(1, settings.width, 1))\n\n"
+        "class Deep(nn.Sequential):\n    def __init__(self, wanted: Wanted):\n"
+        "        super().__init__(*[nn.Conv2d(1, 1, 1) for _ in range(wanted.depth)])\n"
+    )
+    drop(window, path)
+    page = page_of(qtbot, window)
+    pick(page, "Deep")
+    assert page.arguments.text() == "wanted=Wanted(depth=…)" and not page.go.isEnabled()
+    page.arguments.setText("wanted=Wanted(depth=2)")
+    assert page.go.isEnabled()
+    page.arguments.setText("wanted=Wanted(depth=…)")
+    pick(page, "Net")
+    assert page.arguments.text() == "settings=Settings()" and page.go.isEnabled()
+    qtbot.mouseClick(page.go, Qt.MouseButton.LeftButton)
+    gone(qtbot, window)
+    assert window.controller.state.model == f"{path}:Net(settings=Settings())"
+    assert window.controller.frame.squares[0].layers[0].shape[1] == 4  # type: ignore[union-attr]
+
+
 @pytest.mark.slow
 def test_a_program_is_asked_about_and_opened(qtbot: QtBot, window: MainWindow, tmp_path: Path) -> None:
     path = tmp_path / "net.ts"

@@ -251,6 +251,79 @@ def test_a_callable_takes_literals(arguments: str, told: str, tmp_path: Path) ->
         assert net.body[0].padding_mode == ("zeros" if "zeros" in arguments else "circular")  # type: ignore[index, union-attr]
 
 
+SETTINGS = """
+from dataclasses import dataclass
+from torch import nn
+
+@dataclass
+class Settings:
+    width: int
+    depth: int = 2
+
+class Block(nn.Module):
+    def __init__(self, settings):
+        super().__init__()
+        self.width = settings.width
+        self.conv = nn.Conv2d(settings.width, settings.width, 3, padding=1, padding_mode="circular")
+
+    def forward(self, x):
+        return self.conv(x)
+
+class Net(nn.Module):
+    def __init__(self, settings, head: bool = False):
+        super().__init__()
+        self.stem = nn.Conv2d(1, settings.width, 1)
+        self.body = nn.Sequential(*[Block(settings) for _ in range(settings.depth)])
+
+    def forward(self, x):
+        return self.body(self.stem(x))
+
+class Around(nn.Module):
+    def __init__(self, block, hint: "Settings"):
+        super().__init__()
+        self.width, self.inner = block.width, block
+
+class Loose(nn.Module):
+    def __init__(self, told):
+        super().__init__()
+        self.conv = nn.Conv2d(1, told.channels, told.kernel)
+
+    def forward(self, x):
+        return self.conv(x)
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("Net", "Net(settings=Settings(width=…))"),
+        ("Around", "Around(block=Block(settings=…), hint=Settings(width=…))"),
+        ("Loose", "Loose(told=Namespace(channels=…, kernel=…))"),
+        ("Net(settings=Settings(width=…))", "are no literals; write numbers, texts, lists in place of …"),
+        ("Net(settings=Settings(depth=1))", "missing 1 required positional argument: 'width'"),
+        ("Net(settings=Settings(print(1)))", "are no literals"),
+    ],
+)
+def test_an_object_of_settings_is_proposed_by_what_is_read_off_it(name: str, told: str, tmp_path: Path) -> None:
+    path = tmp_path / "net.py"
+    path.write_text(SETTINGS)
+    with pytest.raises(ModelError) as caught:
+        find_card(f"{path}:{name}", {}, trust=True)
+    assert told in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "channels"),
+    [("Net(Settings(5, depth=1))", 5), ("Net(settings=Settings(width=4))", 4),
+     ("Loose(Namespace(channels=3, kernel=1))", 3)],
+)  # fmt: skip
+def test_an_argument_may_be_an_object_of_settings(name: str, channels: int, tmp_path: Path) -> None:
+    path = tmp_path / "net.py"
+    path.write_text(SETTINGS)
+    net = load_model(find_card(f"{path}:{name}", {}, trust=True))
+    assert net(torch.zeros(1, 1, 8, 8)).shape[1] == channels
+
+
 def test_a_callable_that_needs_arguments_says_which(tmp_path: Path) -> None:
     path = tmp_path / "net.py"
     path.write_text(NET + "def make(depth, *, width, bias=True):\n    return Net()\n")
