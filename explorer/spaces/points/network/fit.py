@@ -19,6 +19,7 @@ from explorer.spaces.points.fields import PARTICLE, PARTICLE_INPUT, POSITION
 from explorer.spaces.points.network.form import PointsInput
 from explorer.spaces.points.network.frames import FRAMES, drawn_frames
 from explorer.spaces.points.sample import NUMBER, coincident, doubtful_units
+from explorer.spaces.points.vectors import vector_signals
 
 MOST_EDGES = 2**22
 FAR = 1000  # times its size: nearer to the origin, single precision keeps four digits of where points are in it
@@ -73,6 +74,10 @@ def _unused(sample: Sample, wanted: PointsInput) -> list[str]:
     if (given := sample.signals.get("values")) is not None and hears != "values":
         width = given.values.shape[1]
         told.append(f"{width} value{'s' * (width != 1)} at each point ignored: this network takes none")
+    told += [
+        f"{name} at each point: drawn as arrows, and this network takes none"
+        for name in vector_signals(sample) if name not in wanted.signals
+    ]  # fmt: skip
     if about_atoms(wanted) and "number" not in sample.signals:
         told.append("this network is about atoms, and no point says which one it is")
     return told
