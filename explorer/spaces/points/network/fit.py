@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from types import MappingProxyType
 
 import numpy as np
@@ -104,7 +105,8 @@ def in_space(sample: Sample) -> Sample:
     if (count := graphs_in(sample)) > 1:  # each has space for itself: beside each other they would hear each other
         first = one_graph(sample, "1")
         assert first is not None
-        note = f"the first of {count}: this network takes one at a time, and {sample.name}#2 is the next"
+        name = Path(sample.source).name or sample.name
+        note = f"the first of {count}: this network takes one at a time, and {name}#2 is the next"
         return in_space(replace(first, name=sample.name, title=sample.title, notes=(note, *sample.notes)))
     signals = {"position": Signal(np.array(where.values, np.float64), POSITION)}
     elements = [element_of(name) for name in sample.names]

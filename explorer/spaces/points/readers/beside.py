@@ -1,4 +1,4 @@
-"""What a scanner's file tells of each point beside its place: colours and intensities become values, normals arrows."""
+"""Sort what scanners tell of each point beside its place: colours and intensities become values, normals arrows."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ def test_molecules_of_one_file_do_not_hear_each_other(tmp_path: Path) -> None:
     path = written(tmp_path, "two.sdf", WATER.format(code="", z="0.2000") + CARBON_MONOXIDE)
     first = fit_points(find_sample(path), ALL)
     assert first.names == ("O1", "H1", "H2") and first.signals["edge_index"].values.shape == (2, 6)
-    assert "the first of 2" in first.notes[0] and "two#2" in first.notes[0]
+    assert "the first of 2" in first.notes[0] and "two.sdf#2" in first.notes[0]
     second = fit_points(find_sample(f"{path}#2"), ALL)
     assert [name[0] for name in second.names] == ["C", "O"] and second.signals["edge_index"].values.max() == 1
     with pytest.raises(ReadError, match="holds 2 graphs, #1 to #2"):
