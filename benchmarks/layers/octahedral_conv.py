@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable
 
 SIDE, TARGET = 128, 2.0
 FEW = 2  # of the plain convolutions
@@ -48,7 +49,7 @@ def run(side: int = SIDE, rounds: int = 3) -> list[dict[str, float | str]]:
         with torch.inference_mode():
             peer, other = f"{group.order} plain convolutions", f"one with {group.order} channels"
             what = f"{kind} on {name}, {side}³"
-            timed = {what: at_once, peer: some, other: plain}
+            timed: dict[str, Callable[[], object]] = {what: at_once, peer: some, other: plain}
             times: dict[str, list[float]] = {name: [] for name in timed}
             end = time.perf_counter() + LONGEST
             while not times[what] or (len(times[what]) < rounds and time.perf_counter() < end):
