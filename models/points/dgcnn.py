@@ -24,6 +24,7 @@ from explorer.spaces.points.fields import PARTICLE
 from explorer.spaces.points.network.form import PointsInput
 
 TIE = 1e-5  # of the largest distance; distances that are nearer than this are equal
+FEW = 32  # rows, of which differences are as quickly made as a product of matrices
 WIDTHS = (16, 16, 32)
 
 
@@ -38,10 +39,10 @@ def smallest(values: Tensor, k: int) -> Tensor:
     Of columns dealt to groups, the k groups whose least values are smallest hold it: a value outside them is no less
     than k values inside. So two short selections stand for a long one, which is what most of the time goes to.
     """
-    groups = math.isqrt(values.shape[1] * k)
-    if groups < 2 * k:
+    each = math.isqrt(values.shape[1] // k)
+    if each < 2:
         return values.topk(k, dim=1, largest=False).values[:, -1:]
-    each = values.shape[1] // groups
+    groups = values.shape[1] // each
     dealt, rest = values.tensor_split((each * groups,), 1)
     dealt = dealt.unflatten(1, (each, groups))
     near = dealt.amin(1).topk(k, dim=1, largest=False, sorted=False).indices
@@ -61,16 +62,20 @@ class Joined(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         if len(x) < 2:
             return x.new_zeros(1, len(x), len(x))
-        # |x_i|² + |x_j|² - 2 x_i x_j in double precision: what is lost in rows that are near is far below a tie
         wide = x.detach().double()
-        wide = wide - wide.mean(0)
-        square = wide.square().sum(1)
-        far = (square[:, None] + square).addmm_(wide, wide.T, alpha=-2.0)
-        # points whose features are equal but for rounding tie as well, at a distance of nearly 0
-        size = far.amax().sqrt().nan_to_num(nan=0.0, posinf=0.0)
-        far.fill_diagonal_(torch.inf)
-        last = smallest(far, min(self.k, len(x) - 1)).clamp(min=0.0).sqrt()
-        near = far <= (last + TIE * size).square()
+        if len(x) <= FEW:
+            far = apart(wide)
+            size = far.amax().nan_to_num(nan=0.0, posinf=0.0)
+            near = far <= smallest(far.fill_diagonal_(torch.inf), min(self.k, len(x) - 1)) + TIE * size
+        else:
+            # |x_j|² - 2 x_i x_j, which is |x_i|² less than the square of a distance and has the same order in a row:
+            # what is lost in rows that are near is far below a tie
+            wide = wide - wide.mean(0)
+            square = wide.square().sum(1)
+            far, own = torch.addmm(square, wide, wide.T, alpha=-2.0), square[:, None]
+            size = (far.amax(1, keepdim=True) + own).amax().sqrt().nan_to_num(nan=0.0, posinf=0.0)
+            last = (smallest(far.fill_diagonal_(torch.inf), min(self.k, len(x) - 1)) + own).clamp(min=0.0).sqrt()
+            near = far <= (last + TIE * size).square() - own
         return near.view(torch.uint8).to(x.dtype)[None]  # bytes become numbers much faster than truths do
 
 
@@ -84,7 +89,7 @@ class EdgeConvolution(nn.Module):
         self.nn = nn.Linear(2 * inputs, outputs)
 
     def forward(self, x: Tensor, adjacency: Tensor) -> Tensor:
-        receiver, sender = adjacency[0].bool().nonzero().T  # which it finds faster among truths than among numbers
+        receiver, sender = adjacency[0].bool().nonzero().unbind(1)  # found faster among truths than among numbers
         # with W = [A, B]: (A - B) x_i + b + B x_j, of which the largest is where B x_j is: nothing after it falls
         a, b = self.nn.weight.chunk(2, 1)
         own, other = F.linear(x, a - b, self.nn.bias), F.linear(x, b)

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
+from PySide6.QtCore import QSize
 from PySide6.QtWidgets import QBoxLayout, QWidget
 
 from widgets.charts.adaptive import Adaptive
 
 Chart = TypeVar("Chart", bound=QWidget)
+
+READABLE = QSize(560, 300)  # pixels: of exported charts that are narrower on the screen
 
 
 class Beside(QWidget, Generic[Chart]):

@@ -79,7 +79,8 @@ def graph_sample(
         raise ValueError(f"{name}: x must be (nodes, channels), got shape {values.shape}")
     if names and len(names) != n:
         raise ValueError(f"{name}: {len(names)} names for {n} nodes")
-    return Sample(name, domain, MappingProxyType(signals), title or name, None, source, notes, tuple(names), directed)
+    made = Sample(name, domain, MappingProxyType(signals), title or name, None, source, notes, tuple(names), directed)
+    return replace(made, parts=graphs_in(made))
 
 
 def graphs_in(sample: Sample) -> int:

@@ -291,7 +291,7 @@ class Twice(nn.Module):
 @pytest.mark.parametrize("inplace", [False, True])
 def test_attribution_is_the_jacobian_times_the_local_error(inplace: bool) -> None:
     net = nn.Sequential(
-        conv(1, 3, fault=True), nn.ReLU(inplace), conv(3, 2, fault=True), nn.Flatten(), nn.Linear(50, 4)
+        conv(1, 3, fault=True), nn.ReLU(inplace), conv(3, 2, fault=True), nn.Flatten(), nn.Linear(50, 6)
     )
     net = net.double()
     x = image(5, batch=2)
@@ -317,7 +317,7 @@ def test_attribution_is_the_jacobian_times_the_local_error(inplace: bool) -> Non
 
 
 def test_attribution_that_cannot_be_had_exactly_is_an_interval() -> None:
-    net = nn.Sequential(conv(1, 3), Twice(), nn.Tanh(), nn.Flatten(), nn.Linear(75, 4)).double()
+    net = nn.Sequential(conv(1, 3), Twice(), nn.Tanh(), nn.Flatten(), nn.Linear(75, 7)).double()
     x = image(5, batch=2)
     error = torch.randn(2, 3, 5, 5, dtype=torch.float64)
     found = attributed(net, trace(net, x, grid()), x, {"0": error, "2": error})
@@ -329,10 +329,22 @@ def test_attribution_that_cannot_be_had_exactly_is_an_interval() -> None:
     assert found["2"].within is None  # nothing after it is in the way
 
 
-def test_attribution_in_a_report() -> None:
-    net = nn.Sequential(three(2), nn.Flatten(), nn.Linear(4 * 81, 2, dtype=torch.float64))
+@pytest.mark.parametrize("shape", [(1, 1), (2, 3)])
+def test_attribution_to_an_output_of_a_few_numbers_is_exact_without_being_asked_for(shape: tuple[int, int]) -> None:
+    batch, outputs = shape
+    net = nn.Sequential(conv(1, 3), Twice(), nn.Tanh(), nn.Flatten(), nn.Linear(75, outputs)).double()
+    x, error = image(5, batch=batch), torch.randn(batch, 3, 5, 5, dtype=torch.float64)
+    found = attributed(net, trace(net, x, grid()), x, {"0": error}, exactly=())["0"]
     with torch.no_grad():
-        net[2].weight[:] = net[2].weight.unflatten(1, (4, 81)).mean(2, keepdim=True).expand(2, 4, 81).flatten(1)
+        hidden, out = net[0](x), net(x)
+    (product,) = torch.autograd.functional.jvp(lambda h: net[4](net[3](torch.tanh(2 * h))), hidden, error)[1:]
+    assert found.within is None and found.value == pytest.approx(float(product.norm() / out.norm()), rel=1e-12)
+
+
+def test_attribution_in_a_report() -> None:
+    net = nn.Sequential(three(2), nn.Flatten(), nn.Linear(4 * 81, 9, dtype=torch.float64))
+    with torch.no_grad():
+        net[2].weight[:] = net[2].weight.unflatten(1, (4, 81)).mean(2, keepdim=True).expand(9, 4, 81).flatten(1)
     report = check_equivariance(net, image(), "D4")
     assert report["0.conv1"].attributed < 1e-12 < 1e-3 < report["0.conv2"].attributed
     net[2].weight.data.zero_()  # nothing of the fault arrives at the output

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from types import MappingProxyType
 
 import numpy as np
@@ -19,6 +20,7 @@ from explorer.spaces.points.fields import PARTICLE, PARTICLE_INPUT, POSITION
 from explorer.spaces.points.network.form import PointsInput
 from explorer.spaces.points.network.frames import FRAMES, drawn_frames
 from explorer.spaces.points.sample import NUMBER, coincident, doubtful_units
+from explorer.spaces.points.vectors import vector_signals
 
 MOST_EDGES = 2**22
 FAR = 1000  # times its size: nearer to the origin, single precision keeps four digits of where points are in it
@@ -75,6 +77,10 @@ def _unused(sample: Sample, wanted: PointsInput) -> list[str]:
     if (given := sample.signals.get("values")) is not None and hears != "values":
         width = given.values.shape[1]
         told.append(f"{width} value{'s' * (width != 1)} at each point ignored: this network takes none")
+    told += [
+        f"{name} at each point: drawn as arrows, and this network takes none"
+        for name in vector_signals(sample) if name not in wanted.signals
+    ]  # fmt: skip
     if about_atoms(wanted) and "number" not in sample.signals:
         told.append("this network is about atoms, and no point says which one it is")
     return told
@@ -101,7 +107,8 @@ def in_space(sample: Sample) -> Sample:
     if (count := graphs_in(sample)) > 1:  # each has space for itself: beside each other they would hear each other
         first = one_graph(sample, "1")
         assert first is not None
-        note = f"the first of {count}: this network takes one at a time, and {sample.name}#2 is the next"
+        name = Path(sample.source).name or sample.name
+        note = f"the first of {count}: this network takes one at a time, and {name}#2 is the next"
         return in_space(replace(first, name=sample.name, title=sample.title, notes=(note, *sample.notes)))
     signals = {"position": Signal(np.array(where.values, np.float64), POSITION)}
     elements = [element_of(name) for name in sample.names]

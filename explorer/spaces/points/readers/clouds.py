@@ -13,8 +13,10 @@ from numpy.typing import NDArray
 
 from explorer.data.formats.archives import NPY, Archive, Header, opened, read_header, read_values
 from explorer.data.formats.checks import Broken, file_bytes, refusing
+from explorer.data.formats.several import one_of, require_part
 from explorer.data.readers import Fit, Reader
 from explorer.declare.samples import Sample
+from explorer.spaces.points.readers.beside import PACKED, beside
 from explorer.spaces.points.sample import MOST_POINTS, points_sample
 
 _HEADER = 4096
@@ -59,9 +61,14 @@ def _read_pcd(path: Path) -> Sample:
             head = file.read(_HEADER)
             header, begin = _pcd_header(head)
             require_count(header["points"])
-            places = _pcd_places(path, header, begin)
+            columns = _pcd_columns(path, header, begin)
+        places = np.stack([_first(columns.pop(axis)).astype(np.float64) for axis in "xyz"], 1)
         kept, notes = finite(places)
-        return points_sample(path.stem, places[kept], title=path.name, source=str(path), notes=notes)
+        more = beside(columns, kept)
+        return points_sample(
+            path.stem, places[kept], values=more.values, vectors=more.vectors, title=path.name, source=str(path),
+            notes=(*notes, *more.notes),
+        )  # fmt: skip
 
 
 def _is_pcd(path: Path) -> bool:
@@ -108,34 +115,53 @@ def _whole(word: str, key: str) -> int:
     return int(word)
 
 
-def _pcd_places(path: Path, header: dict[str, Any], begin: int) -> NDArray[np.float64]:
+def _first(column: NDArray[Any]) -> NDArray[Any]:
+    return column[:, 0] if column.ndim > 1 else column
+
+
+def _pcd_columns(path: Path, header: dict[str, Any], begin: int) -> dict[str, NDArray[Any]]:
+    """Return what the file has at its points, by field; padding, which is called _, is left out."""
     fields, count, n = header["fields"], header["count"], header["points"]
-    if header["data"] == "ascii":
-        starts = np.cumsum([0, *count])
-        columns = [int(starts[fields.index(axis)]) for axis in "xyz"]
-        with path.open("rb") as file:
-            file.seek(begin)
-            rows = np.loadtxt(file, np.float64, usecols=columns, ndmin=2, max_rows=n)
-        if len(rows) < n:
-            raise Broken(f"it is truncated: it claims {n:,} points and {len(rows):,} are there")
-        return rows
-    if header["data"] not in ("binary", "binary_compressed"):
+    if header["data"] not in ("ascii", "binary", "binary_compressed"):
         raise Broken(f"its data are {header['data']!r}", "save it as ascii, binary or binary_compressed")
     kinds = {"F": "f", "I": "i", "U": "u"}
     row = np.dtype([
-        (f"{name} {k}", f"<{kinds[kind]}{size}", (many,))
+        (f"{name} {k}", f"<{kinds[kind]}{size}", (many,) if many != 1 else ())
         for k, (name, kind, size, many) in enumerate(zip(fields, header["type"], header["size"], count, strict=True))
     ])  # fmt: skip
+    wanted = {name: f"{name} {k}" for k, name in reversed(list(enumerate(fields))) if name != "_" and count[k]}
     if header["data"] == "binary_compressed":
-        return _spread_out(path, row, [f"{axis} {fields.index(axis)}" for axis in "xyz"], n, begin)
-    if path.stat().st_size - begin < n * row.itemsize:
-        raise Broken(f"it is truncated: it claims {n:,} points")
-    table = np.fromfile(path, row, n, offset=begin)
-    return np.stack([np.asarray(table[f"{a} {fields.index(a)}"][:, 0], np.float64) for a in "xyz"], 1)
+        return _spread_out(path, row, wanted, n, begin)
+    if header["data"] == "binary":
+        if path.stat().st_size - begin < n * row.itemsize:
+            raise Broken(f"it is truncated: it claims {n:,} points")
+        table = np.fromfile(path, row, n, offset=begin)
+        return {name: table[key] for name, key in wanted.items()}
+    starts = np.cumsum([0, *count])
+    alone = [k for k, name in enumerate(fields) if name in "xyz" or (count[k] == 1 and name in wanted)]
+    with path.open("rb") as file:
+        file.seek(begin)
+        rows = np.loadtxt(file, np.float64, usecols=[int(starts[k]) for k in alone], ndmin=2, max_rows=n)
+    if len(rows) < n:
+        raise Broken(f"it is truncated: it claims {n:,} points and {len(rows):,} are there")
+    found: dict[str, NDArray[Any]] = {}
+    for k, column in zip(alone, rows.T, strict=True):
+        # bytes that are packed in a number are written as that number
+        narrow = fields[k].lower() in PACKED and header["size"][k] == 4
+        found.setdefault(fields[k], _narrowed(column, header["type"][k]) if narrow else column)
+    several = {fields[k]: np.zeros((n, 0)) for k in range(len(fields)) if count[k] > 1 and fields[k] in wanted}
+    return {**several, **found}
 
 
-def _spread_out(path: Path, row: np.dtype[Any], axes: list[str], n: int, begin: int) -> NDArray[np.float64]:
-    """Return the places of a compressed file, where all values of a field stand together."""
+def _narrowed(column: NDArray[np.float64], kind: str) -> NDArray[Any]:
+    with np.errstate(invalid="ignore", over="ignore"):
+        return column.astype(np.float32) if kind == "F" else column.astype(np.int64).astype(np.uint32)
+
+
+def _spread_out(
+    path: Path, row: np.dtype[Any], wanted: dict[str, str], n: int, begin: int
+) -> dict[str, NDArray[Any]]:  # fmt: skip
+    """Return the fields of a compressed file, where all values of a field stand together."""
     with path.open("rb") as file:
         file.seek(begin)
         head = file.read(8)
@@ -149,14 +175,14 @@ def _spread_out(path: Path, row: np.dtype[Any], axes: list[str], n: int, begin: 
     if size > _MOST_BYTES:
         raise Broken(f"it has {size:,} bytes, and the most is {_MOST_BYTES:,}", "leave out fields beside x, y and z")
     raw = _lzf(data, size)
-    assert row.fields is not None and row.names is not None
-    places = []
-    for axis in axes:
-        kind, offset = row.fields[axis][:2]
+    assert row.fields is not None
+    found = {}
+    for name, key in wanted.items():
+        kind, offset = row.fields[key][:2]
         many = kind.itemsize // kind.base.itemsize
         values = np.frombuffer(raw, kind.base, n * many, offset=n * offset)
-        places.append(values[::many].astype(np.float64))
-    return np.stack(places, 1)
+        found[name] = values.reshape(n, many) if many > 1 else values
+    return found
 
 
 def _lzf(data: bytes, size: int) -> bytes:
@@ -208,15 +234,17 @@ def _only_rows(archive: Archive) -> str:
     return archive.names[0] if len(archive.names) == 1 and _are_rows(archive.header(archive.names[0])) else ""
 
 
-def _read_npz(path: Path) -> Sample:
+def _read_npz_part(path: Path, part: str) -> Sample:
     file_bytes(path)
     with refusing(path, "NPZ"), opened(path) as arrays:
         first = next((name for name in _PLACES if name in arrays.names), "") or _only_rows(arrays)
         if not first:
             raise Broken(f"it has no array {' or '.join(map(repr, _PLACES))}", "name the places of its points so")
         places = arrays.array(first)
-        if places.ndim == 3:
-            places = places[0]  # the first of several frames
+        count = len(places) if places.ndim == 3 else 1
+        wanted = require_part(part, count, "frame")
+        if places.ndim == 3 and count:
+            places = places[wanted]
         if places.ndim != 2 or places.shape[1] != 3 or places.dtype.kind not in "fiu":
             raise Broken(f"its array {first!r} has the shape {places.shape}, and points in space are (points, 3)")
         require_count(len(places))
@@ -226,14 +254,20 @@ def _read_npz(path: Path) -> Sample:
 
         def beside(names: tuple[str, ...], shape: tuple[int, ...]) -> NDArray[Any] | None:
             found = next((arrays.array(name) for name in names if name in arrays.names), None)
-            found = found[0] if found is not None and found.ndim == len(shape) + 1 else found
+            if found is not None and found.ndim == len(shape) + 1 and len(found) == count:
+                found = found[wanted]
             return found if found is not None and found.shape == shape and found.dtype.kind in "fiu" else None
 
         n = len(places)
-        return points_sample(
+        sample = points_sample(
             path.stem, places, numbers=beside(_NUMBERS, (n,)), velocity=beside(_VELOCITIES, (n, 3)),
             charge=beside(_CHARGES, (n,)), values=_features(arrays, n), title=path.name, source=str(path),
         )  # fmt: skip
+        return one_of(sample, path, wanted, count, "frame")
+
+
+def _read_npz(path: Path) -> Sample:
+    return _read_npz_part(path, "")
 
 
 def _features(arrays: Archive, n: int) -> NDArray[Any] | None:
@@ -287,6 +321,6 @@ READER = (
     ),
     Reader(
         "points-npz", "Cloud of points (NPZ)", (".npz",), "points", lambda head: False, _read_npz, fits=_is_cloud,
-        rates=_rates_npz,
+        part=_read_npz_part, rates=_rates_npz,
     ),
 )  # fmt: skip

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.data.formats.checks import Broken
+from explorer.data.formats.several import require_part, wanted_of
 from explorer.spaces.points.readers.macromolecules import Conformers, table_of_atoms
 
 MOST_ATOMS = 200_000
@@ -43,30 +44,49 @@ class Crystal:
     numbers: NDArray[np.int64]
     cell: Places | None
     notes: tuple[str, ...]
+    count: int = 1  # of structures in its file
 
 
-def read_crystal(path: Path) -> Crystal:
-    """Return the first structure of a CIF file; without a cell, and of mmCIF, a molecule.
+def read_crystal(path: Path, part: str = "") -> Crystal:
+    """Return the first structure of a CIF file, or the one that is asked for; without a cell, and of mmCIF, a molecule.
 
     Raises:
         Broken: it has none, too many atoms, or says something that fits no crystal.
     """
+    wanted, there, found = max(wanted_of(part), 0), 0, None
+    try:
+        for name, tags in _blocks(_tokens(path.read_text("latin-1"))):
+            if (table := table_of_atoms(tags, wanted - there)) is not None:
+                if there <= wanted < there + table.count:
+                    found = Crystal(table.places, _numbers(table.symbols), None, table.notes)
+                there += table.count
+            elif (sites := _sites(name, tags)) is not None:
+                found = _crystal(*sites) if there == wanted else found
+                there += 1
+    except Broken:
+        if found is None:
+            raise  # what comes after the structure that is meant may be damaged
+    if not there:
+        raise Broken("it holds no whole structure", "save it again")
+    require_part(part, there, "structure")
+    assert found is not None
+    return replace(found, count=there)
+
+
+def _sites(name: str, tags: dict[str, Any]) -> tuple[Any, list[str], Places, bool] | None:
+    """Return a block of a crystal, the symbols and the places of its sites and whether these are shares of the cell."""
     from ase.io.cif import CIFBlock, NoStructureData
 
-    for name, tags in _blocks(_tokens(path.read_text("latin-1"))):
-        if (found := table_of_atoms(tags)) is not None:
-            places, symbols, notes = found
-            return Crystal(places, _numbers(symbols), None, notes)
-        block = CIFBlock(name, tags)
-        try:
-            symbols = block.get_symbols()
-        except (NoStructureData, AttributeError):
-            continue
-        for kind in ("fract", "cartn"):
-            columns = [tags.get(f"_atom_site_{kind}_{axis}") for axis in "xyz"]
-            if all(isinstance(column, list) and len(column) == len(symbols) for column in columns):
-                return _crystal(block, symbols, np.array(columns, np.float64).T, kind == "fract")
-    raise Broken("it holds no whole structure", "save it again")
+    block = CIFBlock(name, tags)
+    try:
+        symbols = block.get_symbols()
+    except (NoStructureData, AttributeError):
+        return None
+    for kind in ("fract", "cartn"):
+        columns = [tags.get(f"_atom_site_{kind}_{axis}") for axis in "xyz"]
+        if all(isinstance(column, list) and len(column) == len(symbols) for column in columns):
+            return block, symbols, np.array(columns, np.float64).T, kind == "fract"
+    return None
 
 
 # text ---------------------------------------------------------------------------------------------------------------

@@ -18,6 +18,8 @@ from explorer.data.formats.checks import Broken
 
 TABLE = "_atom_site."  # what the tags of its table begin with; those of small molecules begin with _atom_site_
 _NONE = (".", "?", "")  # what says nothing
+_ATOMS = ("ATOM", "HETATM")
+_OF_ALL = ("CRYST1", "ORIGX")  # lines of a PDB file that hold for all its models
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,22 +46,47 @@ class Conformers:
         return kept, (told,) if gone else ()
 
 
-def require_places(path: Path) -> None:
-    """Raise Broken at the first line of a PDB file whose atom has no three numbers in the columns of its place."""
+@dataclass(frozen=True, slots=True)
+class Model:
+    """One model of a PDB file: (number, line) of each of its lines, and how many models there are."""
+
+    lines: list[tuple[int, str]]
+    count: int
+
+    @property
+    def atoms(self) -> list[tuple[int, str]]:
+        return [(number, line) for number, line in self.lines if line.startswith(_ATOMS)]
+
+
+def model_of(path: Path, wanted: int) -> Model:
+    """Return a model, from 0, with what stands before the first one: a cell holds for all.
+
+    What ends with END or ENDMDL is a model, whether or not MODEL begins it, as programs write the steps of a run.
+    """
+    head, kept = list[tuple[int, str]](), list[tuple[int, str]]()
+    count, within = 0, False
     with path.open("r", encoding="latin-1") as file:
         for number, line in enumerate(file, 1):
+            if line.startswith(_ATOMS):
+                count, within = count + (not within), True
+            if within and count - 1 == wanted:
+                kept.append((number, line))
+            elif not count and line.startswith(_OF_ALL):
+                head.append((number, line))
             if line.startswith("END"):
-                return
-            if not line.startswith(("ATOM", "HETATM")):
-                continue
-            for axis, first in zip("xyz", (30, 38, 46), strict=True):
-                if math.isnan(_number(line[first : first + 8], math.nan)):
-                    raise Broken(
-                        f"line {number}: columns {first + 1} to {first + 8}, {axis} of an atom, hold no number"
-                    )
+                within = False
+    return Model([*head, *kept], count)
 
 
-def without_element(path: Path) -> str:
+def require_places(model: Model) -> None:
+    """Raise Broken at the first line of a PDB file whose atom has no three numbers in the columns of its place."""
+    for number, line in model.atoms:
+        for axis, first in zip("xyz", (30, 38, 46), strict=True):
+            if math.isnan(_number(line[first : first + 8], math.nan)):
+                raise Broken(f"line {number}: columns {first + 1} to {first + 8}, {axis} of an atom, hold no number")
+
+
+def without_element(model: Model) -> str:
     """Return what is wrong with the first atom of a PDB file that ASE finds no chemical element for; else ""."""
     from ase.io.espresso import label_to_symbol
 
@@ -70,40 +97,38 @@ def without_element(path: Path) -> str:
             return False
         return True
 
-    with path.open("r", encoding="latin-1") as file:
-        for number, line in enumerate(file, 1):
-            if line.startswith(("ATOM", "HETATM")):
-                symbol, name = line[76:78].strip(), line[12:16].strip()
-                if not known(symbol) and not known(name):
-                    return (
-                        f"line {number}: neither columns 77 to 78, {symbol!r}, nor the name of the atom, {name!r}, "
-                        "tell a chemical element"
-                    )
+    for number, line in model.atoms:
+        symbol, name = line[76:78].strip(), line[12:16].strip()
+        if not known(symbol) and not known(name):
+            return (
+                f"line {number}: neither columns 77 to 78, {symbol!r}, nor the name of the atom, {name!r}, "
+                "tell a chemical element"
+            )
     return ""
 
 
-def conformers_of(path: Path) -> Conformers:
-    """Return those of the first model of a PDB file."""
+def conformers_of(model: Model) -> Conformers:
+    """Return those of a model of a PDB file."""
     residues, letters, occupancy = list[object](), list[str](), list[float]()
-    with path.open("r", encoding="latin-1") as file:
-        for line in file:
-            if line.startswith(("ATOM", "HETATM")):
-                residues.append(line[21:27])  # chain, number and insertion
-                letters.append(line[16:17].strip())
-                occupancy.append(_number(line[54:60], 1.0))
-            elif line.startswith("END"):  # of the model
-                break
+    for _, line in model.atoms:
+        residues.append(line[21:27])  # chain, number and insertion
+        letters.append(line[16:17].strip())
+        occupancy.append(_number(line[54:60], 1.0))
     return Conformers(residues, letters, occupancy)
 
 
-def models_in(path: Path) -> int:
-    """Return how many models a PDB file holds; 1 where it names none."""
-    with path.open("r", encoding="latin-1") as file:
-        return max(1, sum(line.startswith("MODEL ") for line in file))
+@dataclass(frozen=True, slots=True)
+class Table:
+    """One model of an mmCIF block: places (n, 3) in ångström, symbols, notes, and how many models there are."""
+
+    places: NDArray[np.float64]
+    symbols: list[str]
+    notes: tuple[str, ...]
+    count: int
 
 
-def table_of_atoms(tags: Mapping[str, Any]) -> tuple[NDArray[np.float64], list[str], tuple[str, ...]] | None:
-    """Return places in ångström, symbols and notes of the first model of an mmCIF block; None where it has no table.
+def table_of_atoms(tags: Mapping[str, Any], wanted: int = 0) -> Table | None:
+    """Return a model of an mmCIF block, from 0, or the first where it has not so many; None where it has no table.
 
     Raises:
         Broken: a place is no number.
@@ -120,7 +145,9 @@ def table_of_atoms(tags: Mapping[str, Any]) -> tuple[NDArray[np.float64], list[s
         return found if len(found) == n else [""] * n
 
     models = beside("pdbx_pdb_model_num")
-    first = np.array([model == models[0] for model in models], bool)
+    known = list(dict.fromkeys(models))
+    one = known[wanted] if 0 <= wanted < len(known) else models[0]
+    there = np.array([model == one for model in models], bool)
     residue = zip(beside("label_asym_id", "auth_asym_id"), beside("auth_seq_id", "label_seq_id"), strict=True)
     letters = ["" if word in _NONE else word for word in beside("label_alt_id")]
     seen = Conformers(list(residue), letters, [_number(word, 1.0) for word in beside("occupancy")])
@@ -131,13 +158,11 @@ def table_of_atoms(tags: Mapping[str, Any]) -> tuple[NDArray[np.float64], list[s
         if wrong := next((k for k, word in enumerate(column, 1) if np.isnan(_number(word, np.nan))), 0):
             raise Broken(f"cartn_{axis} of atom {wrong} is {column[wrong - 1][:20]!r}, and no number", "correct it")
     places = np.array([[_number(word, np.nan) for word in column] for column in table[1:]], np.float64).T
-    if count := len(set(models)) - 1:
-        notes = (*notes, f"the first of {count + 1} models is read")
-    keep = np.flatnonzero(first & kept)
+    keep = np.flatnonzero(there & kept)
     bad = np.flatnonzero(~np.isfinite(places[keep]).all(1))
     if bad.size:
         raise Broken(f"atom {int(keep[bad[0]]) + 1} is at no finite place", "correct it")
-    return places[keep], [table[0][k].capitalize() for k in keep], notes
+    return Table(places[keep], [table[0][k].capitalize() for k in keep], notes, len(known))
 
 
 def _listed(value: object) -> list[str]:

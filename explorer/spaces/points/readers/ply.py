@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from explorer.data.formats.checks import Broken, file_bytes, refusing
 from explorer.data.readers import Reader
 from explorer.declare.samples import Sample
+from explorer.spaces.points.readers.beside import beside
 from explorer.spaces.points.readers.clouds import finite, require_count
 from explorer.spaces.points.sample import MOST_POINTS, points_sample
 
@@ -22,7 +23,6 @@ _TYPES = {
     "float32": "f4", "float64": "f8",
 }  # fmt: skip
 _ORDER = {"ascii": "", "binary_little_endian": "<", "binary_big_endian": ">"}
-_COLOUR = ("red", "green", "blue")
 
 
 def _header(head: bytes) -> tuple[str, list[tuple[str, int, list[tuple[str, str]]]], int]:
@@ -97,12 +97,12 @@ def _read(path: Path) -> Sample:
         require_count(count)
         table = _table(path, form, count, properties, begin)
         places = np.stack([table[names.index(axis)] for axis in "xyz"], 1).astype(np.float64)
-        values = None
-        if set(_COLOUR) <= set(names):
-            values = np.stack([table[names.index(colour)] for colour in _COLOUR], 1).astype(np.float64)
         kept, notes = finite(places)
-        places, values = places[kept], None if values is None else values[kept]
-        return points_sample(path.stem, places, values=values, title=path.name, source=str(path), notes=notes)
+        more = beside({name: column for name, column in zip(names, table, strict=False) if name not in "xyz"}, kept)
+        return points_sample(
+            path.stem, places[kept], values=more.values, vectors=more.vectors, title=path.name, source=str(path),
+            notes=(*notes, *more.notes),
+        )  # fmt: skip
 
 
 def _table(

@@ -1,10 +1,11 @@
-"""Molecules and crystals: extended XYZ and PDB, which ASE reads, CIF and mmCIF. The first structure of a file.
+"""Molecules and crystals: extended XYZ and PDB, which ASE reads, CIF and mmCIF. One structure of a file.
 
 Plain XYZ, MOL and SDF are read as graphs, and networks on points take these too: they say where their atoms are.
 """
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -15,11 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.data.formats.checks import Broken, file_bytes, refusing
+from explorer.data.formats.several import Frame, framed, one_of, require_part, wanted_of
 from explorer.data.readers import Reader
 from explorer.declare.samples import Sample
 from explorer.spaces.graph.chemistry.orders import TOLD, orders_by_valence
 from explorer.spaces.points.readers.crystals import FEW, MOST_ATOMS, read_crystal
-from explorer.spaces.points.readers.macromolecules import conformers_of, models_in, require_places, without_element
+from explorer.spaces.points.readers.macromolecules import conformers_of, model_of, require_places, without_element
 from explorer.spaces.points.sample import doubtful_units, near_bonds, points_sample
 
 MOST_BYTES = 200 * MOST_ATOMS
@@ -27,29 +29,26 @@ _BEGINS = re.compile(rb"(HEADER|REMARK|ATOM  |HETATM|CRYST1|TITLE |COMPND|MODEL 
 PDB = "proteindatabank"  # ASE's name of the format
 NO_CRYSTAL = (1.0, 1.0, 1.0)  # the cell that PDB gives to what was not seen in a crystal
 VELOCITY = ("velocities", "velocity", "velo", "vel")  # what programs call it; ASE itself keeps momenta
-FIRST = "the first frame of several"
 _READ = frozenset({"numbers", "positions", "initial_charges", "charges", "momenta"})  # of what ASE keeps of each atom
 _TAKEN = frozenset({"position", "charge", "number", "target", "values", "bonds", "bond_kinds", "cell", "periodic", "x"})
 _LONGEST_LINE = 2**16
 
 
-def _atoms(path: Path, form: str) -> Any:
-    """Return the first structure as ASE's atoms."""
+def _atoms(text: str, form: str) -> Any:
+    """Return a structure as ASE's atoms."""
     import ase.io
 
     try:
-        return ase.io.read(path, index=0, format=form)
+        return ase.io.read(io.StringIO(text), index=0, format=form)
     except (KeyError, StopIteration, IndexError) as error:
         word = str(error).strip("'\"")
         if isinstance(error, KeyError) and re.fullmatch(r"[A-Za-z]{1,3}", word):
             raise Broken(f"{word!r} is no chemical element", "correct it") from None
-        if isinstance(error, KeyError) and form == PDB and (told := without_element(path)):
-            raise Broken(told, "correct them") from None
         raise Broken("it holds no whole structure", "save it again") from None
 
 
-def read_structure(path: Path, form: str, title: str) -> Sample:
-    """Read the first structure of a file.
+def read_structure(path: Path, form: str, title: str, part: str = "") -> Sample:
+    """Read a structure of a file, the first where none is asked for.
 
     Raises:
         ReadError: in one sentence.
@@ -58,69 +57,78 @@ def read_structure(path: Path, form: str, title: str) -> Sample:
     with refusing(path, title):
         if size > MOST_BYTES:
             raise Broken(f"the file has {size:,} bytes, and the most of a structure is {MOST_BYTES:,}", FEW)
-        if form == "extxyz":
-            _require_lines(path)
-        if form == "cif":
-            found = read_crystal(path)
-            return _wrapped(path, _Read(found.places, found.numbers, found.cell), list(found.notes))
-        if form == PDB:
-            require_places(path)
-        atoms = _atoms(path, form)
-        if form == PDB:
-            kept, notes = conformers_of(path).kept()
-            if (count := models_in(path)) > 1:
-                notes = (f"the first of {count} models is read", *notes)
-            return _sample(path, atoms[kept], notes) if len(kept) == len(atoms) else _sample(path, atoms, notes)
-        return _sample(path, atoms, (FIRST,) if form == "extxyz" and _goes_on(path) else (), whole=True)
+        sample, count, what = _READ_AS[form](path, part)
+        return one_of(sample, path, require_part(part, count, what), count, what)
 
 
-def _goes_on(path: Path) -> bool:
-    """Say whether an extended XYZ has more than one frame."""
+def _extended(path: Path, part: str) -> tuple[Sample, int, str]:
     with path.open("rb") as file:
-        count = int(file.readline())
-        return any(line.strip() for k, line in enumerate(file) if k > count)
+        frame = framed(file, max(wanted_of(part), 0))
+    require_part(part, frame.count, "frame")
+    _require_lines(frame)
+    notes = (f"line {frame.rest} begins no frame: what stands from there on is left out",) if frame.rest else ()
+    text = b"".join(frame.lines).decode("utf-8")
+    return _sample(path, _atoms(text, "extxyz"), notes, whole=True), frame.count, "frame"
 
 
-def _require_lines(path: Path) -> None:
+def _macromolecule(path: Path, part: str) -> tuple[Sample, int, str]:
+    model = model_of(path, max(wanted_of(part), 0))
+    require_part(part, model.count, "model")
+    require_places(model)
+    try:
+        atoms = _atoms("".join(line for _, line in model.lines), PDB)
+    except Broken:
+        if told := without_element(model):
+            raise Broken(told, "correct them") from None
+        raise
+    kept, notes = conformers_of(model).kept()
+    return _sample(path, atoms[kept] if len(kept) == len(atoms) else atoms, notes), model.count, "model"
+
+
+def _crystals(path: Path, part: str) -> tuple[Sample, int, str]:
+    found = read_crystal(path, part)
+    sample = _wrapped(path, _Read(found.places, found.numbers, found.cell), list(found.notes))
+    return sample, found.count, "structure"
+
+
+_READ_AS = {"extxyz": _extended, PDB: _macromolecule, "cif": _crystals}
+
+
+def _require_lines(frame: Frame[bytes]) -> None:
     """Raise Broken where an extended XYZ claims more atoms or columns than are there: ASE makes room for all."""
-    with path.open("rb") as file:
-        first, second, line = file.readline(_LONGEST_LINE), file.readline(_LONGEST_LINE), file.readline(_LONGEST_LINE)
-        there = bool(line) + sum(1 for _ in file)
+    first, second, line = (*frame.lines[:3], b"", b"", b"")[:3]
+    at, there = frame.before, max(len(frame.lines) - 2, 0)
     if not re.fullmatch(rb"\s*\d{1,9}\s*", first):
         raise Broken("its first line is no number of atoms")
     if int(first) > there:
-        raise Broken(f"it is truncated: line 1 claims {int(first)} atoms and {there} lines follow")
-    if len(second) == _LONGEST_LINE or len(line) == _LONGEST_LINE:
+        raise Broken(f"it is truncated: line {at + 1} claims {int(first)} atoms and {there} lines follow")
+    if max(len(second), len(line)) >= _LONGEST_LINE:
         raise Broken(f"one of its lines has more than {_LONGEST_LINE} characters")
     widths = [int(width) for width in re.findall(rb":[RISLrisl]:(\d{1,18})", second)]
     if sum(widths) > len(line.split()):
-        raise Broken(f"line 2 claims {sum(widths)} columns and line 3 has {len(line.split())}")
+        raise Broken(f"line {at + 2} claims {sum(widths)} columns and line {at + 3} has {len(line.split())}")
     if any(word.isdigit() and len(word) > 18 for word in re.split(rb"[:\s=\"]", second)):
-        raise Broken("a number in line 2 is too long")
+        raise Broken(f"a number in line {at + 2} is too long")
     if lattice := re.search(rb'Lattice="([^"]*)"', second):
         if len(words := lattice[1].split()) != 9 or not all(map(_is_number, words)):
-            raise Broken("Lattice in line 2 is not nine numbers")
+            raise Broken(f"Lattice in line {at + 2} is not nine numbers")
     if declared := re.search(rb'Properties="?([^\s"]+)', second):
-        _require_columns(path, declared[1].split(b":"), int(first))
+        _require_columns(frame, declared[1].split(b":"), int(first))
 
 
-def _require_columns(path: Path, declared: list[bytes], atoms: int) -> None:
+def _require_columns(frame: Frame[bytes], declared: list[bytes], atoms: int) -> None:
     """Raise Broken at the first line of an atom without the columns that are `declared` as name, type, count, ..."""
+    at = frame.before + 2
     if len(declared) % 3 or not all(word.isdigit() for word in declared[2::3]):
-        raise Broken("Properties in line 2 are not name:type:count, one after the other")
+        raise Broken(f"Properties in line {at} are not name:type:count, one after the other")
     types = [kind for kind, count in zip(declared[1::3], declared[2::3], strict=True) for _ in range(int(count))]
-    with path.open("rb") as file:
-        for number, line in enumerate(file, 1):
-            if number < 3:
-                continue
-            if number > atoms + 2:
-                return
-            words = line.split()
-            if len(words) < len(types):
-                raise Broken(f"line {number} has {len(words)} columns, and line 2 declares {len(types)}")
-            for at, (kind, word) in enumerate(zip(types, words, strict=False), 1):
-                if kind in b"RI" and not _is_number(word):
-                    raise Broken(f"line {number}: column {at} is no number")
+    for number, line in enumerate(frame.lines[2 : atoms + 2], at + 1):
+        words = line.split()
+        if len(words) < len(types):
+            raise Broken(f"line {number} has {len(words)} columns, and line {at} declares {len(types)}")
+        for column, (kind, word) in enumerate(zip(types, words, strict=False), 1):
+            if kind in b"RI" and not _is_number(word):
+                raise Broken(f"line {number}: column {column} is no number")
 
 
 def _is_number(word: bytes) -> bool:
@@ -217,8 +225,11 @@ def _wrapped(path: Path, read: _Read, notes: list[str], whole: bool = False) -> 
     )  # fmt: skip
 
 
-def _reader(form: str, title: str) -> Callable[[Path], Sample]:
-    return lambda path: read_structure(path, form, title)
+def _reading(form: str, title: str) -> Callable[[Path, str], Sample]:
+    def read(path: Path, part: str) -> Sample:
+        return read_structure(path, form, title, part)
+
+    return read
 
 
 def _is_extended(path: Path) -> bool:
@@ -229,11 +240,12 @@ def _is_extended(path: Path) -> bool:
     return told and (b"Properties=" in lines[1] or b"Lattice=" in lines[1])
 
 
+_EXTENDED, _PDB, _CIF = _reading("extxyz", "extended XYZ"), _reading(PDB, "PDB"), _reading("cif", "CIF")
 READER = (
     Reader("extxyz", "Molecule or crystal (extended XYZ)", (".extxyz",), "points", lambda head: False,
-           _reader("extxyz", "extended XYZ"), fits=_is_extended, rank=-1),
+           lambda path: _EXTENDED(path, ""), fits=_is_extended, part=_EXTENDED, rank=-1),
     Reader("pdb", "Molecule (PDB)", (".pdb", ".ent"), "points", lambda head: _BEGINS.match(head) is not None,
-           _reader(PDB, "PDB")),
+           lambda path: _PDB(path, ""), part=_PDB),
     Reader("cif", "Crystal or molecule (CIF, mmCIF)", (".cif", ".mmcif"), "points", lambda head: head[:5] == b"data_",
-           _reader("cif", "CIF")),
+           lambda path: _CIF(path, ""), part=_CIF),
 )  # fmt: skip

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.data.formats.checks import DENSEST, FREE, Broken, file_bytes, refusing
+from explorer.data.formats.several import one_of, require_part
 from explorer.data.readers import Reader
 from explorer.declare.samples import Sample
 from explorer.spaces.volume.readers.assembly import require_volume, sample_of_file
@@ -65,7 +66,8 @@ def _turned(affine: NDArray[np.float64]) -> float:
     return float(np.degrees(np.arccos(np.clip(np.abs(directions).max(0).min(), 0.0, 1.0))))
 
 
-def _loaded(path: Path) -> tuple[NDArray[Any], tuple[str, ...]]:
+def _loaded(path: Path, part: str) -> tuple[NDArray[Any], tuple[str, ...], int]:
+    """Return the volume that is asked for, what is to be told of it, and how many there are."""
     from nibabel import Nifti1Image, Nifti2Image, as_closest_canonical
     from nibabel.imageglobals import LoggingOutputSuppressor
 
@@ -94,14 +96,16 @@ def _loaded(path: Path) -> tuple[NDArray[Any], tuple[str, ...]]:
                 f"its grid lies obliquely, turned by {angle:.0f} degrees against x, y and z",
                 "resample it to axes of space, as nilearn.image.resample_img does",
             )
-        notes = (f"the first of {shape[3]} volumes is read",) if len(shape) > 3 and shape[3] > 1 else ()
-        first = image.slicer[(*[slice(None)] * 3, *[slice(0, 1)] * (len(shape) - 3))] if len(shape) > 3 else image
+        count = shape[3] if len(shape) > 3 else 1
+        wanted = require_part(part, count, "volume")
+        one = slice(wanted, wanted + 1), *[slice(0, 1)] * (len(shape) - 4)
+        first = image.slicer[(*[slice(None)] * 3, *one)] if len(shape) > 3 else image
         values = _slabs(first.dataobj, first.shape[:3])
         first = as_closest_canonical(Nifti1Image(values, affine))  # type: ignore[no-untyped-call]
         values = np.asarray(first.dataobj)
         sizes = np.linalg.norm(np.asarray(first.affine)[:3, :3], axis=0)
     # from (x, y, z), y to the front, to (slices, rows, columns), y upwards
-    return _cubes(values.transpose(2, 1, 0)[:, ::-1], sizes[::-1], notes)
+    return *_cubes(values.transpose(2, 1, 0)[:, ::-1], sizes[::-1]), count
 
 
 def _slabs(stored: Any, shape: tuple[int, ...]) -> NDArray[np.float32]:
@@ -115,13 +119,11 @@ def _slabs(stored: Any, shape: tuple[int, ...]) -> NDArray[np.float32]:
     return values
 
 
-def _cubes(
-    values: NDArray[Any], sizes: NDArray[np.float64], notes: tuple[str, ...]
-) -> tuple[NDArray[Any], tuple[str, ...]]:
+def _cubes(values: NDArray[Any], sizes: NDArray[np.float64]) -> tuple[NDArray[Any], tuple[str, ...]]:
     """Return (1, z, y, x) with voxels as long as they are wide."""
     least = float(sizes.min())
     if sizes.max() <= (1 + ALIKE) * least:
-        return values[None], notes
+        return values[None], ()
     wanted = tuple(max(1, round(n * float(size) / least)) for n, size in zip(values.shape, sizes, strict=True))
     require_volume(wanted)
     if math.prod(wanted) > max(FREE, _MOST_FINER * values.size):
@@ -131,7 +133,7 @@ def _cubes(
     for axis, count in enumerate(wanted):
         finer = _stretched(finer, axis, count)
     told = "×".join(f"{size:.3g}" for size in sizes[::-1])
-    return finer[None], (*notes, f"voxels of {told} mm resampled to {least:.3g} mm along each axis")
+    return finer[None], (f"voxels of {told} mm resampled to {least:.3g} mm along each axis",)
 
 
 def _stretched(values: NDArray[np.float32], axis: int, count: int) -> NDArray[np.float32]:
@@ -151,10 +153,17 @@ def _stretched(values: NDArray[np.float32], axis: int, count: int) -> NDArray[np
     return between
 
 
-def _read(path: Path) -> Sample:
+def _read_part(path: Path, part: str) -> Sample:
     file_bytes(path)
     with refusing(path, "NIfTI"):
-        return sample_of_file(path, *_loaded(path))
+        values, notes, count = _loaded(path, part)
+        return one_of(sample_of_file(path, values, notes), path, require_part(part, count, "volume"), count, "volume")
 
 
-READER = Reader("nifti", "Volume (NIfTI)", (".nii", ".gz"), "volume", lambda head: False, _read, fits=_fits)
+def _read(path: Path) -> Sample:
+    return _read_part(path, "")
+
+
+READER = Reader(
+    "nifti", "Volume (NIfTI)", (".nii", ".gz"), "volume", lambda head: False, _read, fits=_fits, part=_read_part
+)

@@ -31,7 +31,7 @@ def test_an_mmcif_gives_the_atoms_of_its_first_model(tmp_path: Path) -> None:
     sample = read_file(written(tmp_path, mmcif(*rows)))
     assert sample.signals["position"].values.tolist()[2] == [1.5, 2.5, 3.5]
     assert sample.signals["number"].values.ravel().tolist() == [7, 6, 30]
-    assert len(sample.signals["position"].values) == 3 and any("first of 2 models" in note for note in sample.notes)
+    assert len(sample.signals["position"].values) == 3 and any("structure 1 of 2" in note for note in sample.notes)
 
 
 @pytest.mark.parametrize(

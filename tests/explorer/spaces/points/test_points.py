@@ -227,7 +227,7 @@ def test_mmcif_is_read_with_one_place_for_each_residue_of_the_first_model(tmp_pa
     assert sample.signals["number"].values.tolist() == [7, 6, 30]
     assert_allclose(sample.signals["position"].values[1], [11.7, 6.3, -5.1])
     assert any("1 atoms left out" in note for note in sample.notes)
-    assert any("first of 2 models" in note for note in sample.notes)
+    assert any("structure 1 of 2" in note for note in sample.notes)
     (tmp_path / "b.cif").write_text(head + MM_ROWS.replace("11.104", "?"))
     with pytest.raises(ReadError, match=r"cartn_x of atom 1 is '\?', and no number"):
         read_file(tmp_path / "b.cif")

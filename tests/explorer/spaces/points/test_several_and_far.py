@@ -54,7 +54,7 @@ def test_molecules_of_one_file_do_not_hear_each_other(tmp_path: Path) -> None:
     path = written(tmp_path, "two.sdf", WATER.format(code="", z="0.2000") + CARBON_MONOXIDE)
     first = fit_points(find_sample(path), ALL)
     assert first.names == ("O1", "H1", "H2") and first.signals["edge_index"].values.shape == (2, 6)
-    assert "the first of 2" in first.notes[0] and "two#2" in first.notes[0]
+    assert "the first of 2" in first.notes[0] and "two.sdf#2" in first.notes[0]
     second = fit_points(find_sample(f"{path}#2"), ALL)
     assert [name[0] for name in second.names] == ["C", "O"] and second.signals["edge_index"].values.max() == 1
     with pytest.raises(ReadError, match="holds 2 graphs, #1 to #2"):
@@ -68,13 +68,81 @@ def test_a_flat_molecule_lies_in_space_where_its_file_says_so(tmp_path: Path) ->
     assert find_sample(written(tmp_path, "said.sdf", said)).signals["position"].values.shape == (3, 3)
 
 
-def test_models_and_frames_that_are_left_out_are_told(tmp_path: Path) -> None:
-    atom = "ATOM      1  CA  GLY A   1       0.000   0.000   0.000  1.00  0.00           C\n"
-    models = written(tmp_path, "m.pdb", f"MODEL        1\n{atom}ENDMDL\nMODEL        2\n{atom}ENDMDL\nEND\n")
-    assert "the first of 2 models is read" in find_sample(models).notes
-    frame = "1\nProperties=species:S:1:pos:R:3\nO 0 0 0\n"
-    assert "the first frame of several" in find_sample(written(tmp_path, "f.extxyz", 2 * frame)).notes
-    assert "the first frame of several" not in find_sample(written(tmp_path, "g.extxyz", frame + "\n")).notes
+PDB_ATOM = "ATOM      1  CA  GLY A   1    {x:8.3f}   0.000   0.000  1.00  0.00           C\n"
+ROW = "ATOM {number} C CA {x} 0.0 0.0 {model}\n"
+TABLE = "".join(f"_atom_site.{name}\n" for name in ("group_PDB", "id", "type_symbol", "label_atom_id", "Cartn_x",
+                                                  "Cartn_y", "Cartn_z", "pdbx_PDB_model_num"))  # fmt: skip
+BLOCK = (
+    "data_{name}\n_cell_length_a 4\n_cell_length_b 4\n_cell_length_c 4\n_cell_angle_alpha 90\n_cell_angle_beta 90\n"
+    "_cell_angle_gamma 90\nloop_\n_atom_site_label\n_atom_site_type_symbol\n_atom_site_fract_x\n_atom_site_fract_y\n"
+    "_atom_site_fract_z\nC1 C {x} 0 0\n"
+)
+SEVERAL = {  # of each format, the text of structures whose first atom lies at x = 0, 1 and 2 Å
+    "run.extxyz": "".join(f"1\nProperties=species:S:1:pos:R:3\nO {x} 0 0\n" for x in range(3)),
+    "cells.extxyz": "".join(
+        f"1\nProperties=species:S:1:pos:R:3\nO {x} 0 0\nVEC1 5 0 0\nVEC2 0 5 0\nVEC3 0 0 5\n" for x in range(3)
+    ),
+    "run.xyz": "".join(f"2\na remark\nO {x} 0 0\nH {x} 1 0\n" for x in range(3)) + "\n",
+    "models.pdb": "CRYST1   30.000   30.000   30.000  90.00  90.00  90.00 P 1\n"
+    + "".join(f"MODEL {x + 1:8d}\n{PDB_ATOM.format(x=x)}ENDMDL\n" for x in range(3)) + "END\n",
+    "steps.pdb": "".join(f"{PDB_ATOM.format(x=x)}END\n" for x in range(3)),
+    "models.cif": f"data_a\nloop_\n{TABLE}" + "".join(ROW.format(number=x + 1, x=x, model=x + 1) for x in range(3)),
+    "blocks.cif": "data_text\n_audit_author_name 'A'\n" + "".join(BLOCK.format(name=x, x=x / 4) for x in range(3)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SEVERAL)
+def test_each_of_several_structures_can_be_chosen_and_the_next_is_named(name: str, tmp_path: Path) -> None:
+    path = written(tmp_path, name, SEVERAL[name])
+    for k in range(3):
+        sample = find_sample(f"{path}#{k + 1}" if k else path)
+        assert float(sample.signals["position"].values[0, 0]) == k
+        assert sample.parts == 3
+        told = next(note for note in sample.notes if f" {k + 1} of 3" in note)
+        assert (f"; {name}#{k + 2} is the next" in told) == (k < 2)
+    for wrong in ("4", "0", "x"):
+        with pytest.raises(ReadError, match=rf"has no (frame|model|structure) '{wrong}'.*choose one from 1 to 3"):
+            find_sample(f"{path}#{wrong}")
+
+
+def test_the_cell_before_the_models_of_a_file_holds_for_all(tmp_path: Path) -> None:
+    path = written(tmp_path, "models.pdb", SEVERAL["models.pdb"])
+    assert "cell" in find_sample(f"{path}#3").signals
+
+
+def test_a_file_of_one_structure_says_nothing_of_others(tmp_path: Path) -> None:
+    path = written(tmp_path, "g.extxyz", "1\nProperties=species:S:1:pos:R:3\nO 0 0 0\n\n")
+    sample = find_sample(path)
+    assert sample.parts == 1 and not any("of 1" in note for note in sample.notes)
+    with pytest.raises(ReadError, match="leave out what follows #"):
+        find_sample(f"{path}#2")
+
+
+def test_lines_after_the_last_frame_that_begin_none_are_told(tmp_path: Path) -> None:
+    path = written(tmp_path, "t.xyz", "1\n\nO 0 0 0\nthe end\n")
+    assert any("line 4 begins no frame" in note for note in find_sample(path).notes)
+
+
+def test_errors_in_a_later_frame_name_the_line_of_the_file(tmp_path: Path) -> None:
+    frame = "1\nProperties=species:S:1:pos:R:3\nO 0 0 {}\n"
+    path = written(tmp_path, "t.extxyz", frame.format(0) + frame.format("far"))
+    find_sample(path)
+    with pytest.raises(ReadError, match="line 6: column 4 is no number"):
+        find_sample(f"{path}#2")
+
+
+def test_frames_of_an_npz_are_chosen_with_what_belongs_to_them(tmp_path: Path) -> None:
+    places = np.arange(18.0).reshape(2, 3, 3)
+    np.savez(tmp_path / "run.npz", position=places, velocity=-places)
+    sample = find_sample(str(tmp_path / "run.npz#2"))
+    assert np.array_equal(sample.signals["position"].values, places[1])
+    assert np.array_equal(sample.signals["velocity"].values, -places[1])
+    assert sample.parts == 2
+
+
+def test_a_batch_of_molecules_tells_how_many_there_are(tmp_path: Path) -> None:
+    one = WATER.format(code="", z="0.5000")
+    assert find_sample(written(tmp_path, "two.sdf", 2 * one)).parts == 2
 
 
 def test_of_disordered_sites_those_seen_most_often_are_drawn(tmp_path: Path) -> None:

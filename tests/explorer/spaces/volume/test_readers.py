@@ -49,11 +49,15 @@ def test_bricks_become_cubes(tmp_path: Path) -> None:
     np.testing.assert_allclose(sample.x.values[0, 1::3], VOLUME, atol=1e-6)
 
 
-def test_the_first_of_several_volumes_is_read(tmp_path: Path) -> None:
-    several = np.stack([as_scanned(VOLUME), as_scanned(VOLUME) + 1], -1)
-    sample = read_file(nifti(tmp_path / "a.nii", several))
-    np.testing.assert_array_equal(sample.x.values[0], VOLUME)
-    assert "first of 2 volumes" in sample.notes[0]
+@pytest.mark.parametrize("ending", [".nii", ".nii.gz"])
+def test_each_of_several_volumes_can_be_chosen(tmp_path: Path, ending: str) -> None:
+    path = nifti(tmp_path / f"a{ending}", np.stack([as_scanned(VOLUME) + k for k in range(3)], -1))
+    for k in range(3):
+        sample = read_file(path, str(k + 1) if k else "")
+        np.testing.assert_array_equal(sample.x.values[0], VOLUME + k)
+        assert sample.notes[0].startswith(f"volume {k + 1} of 3") and sample.parts == 3
+    with pytest.raises(ReadError, match=r"has no volume '4'.*choose one from 1 to 3"):
+        read_file(path, "4")
 
 
 @pytest.mark.parametrize("name", ["v.npy", "v.npz", "plain.tif", "packed.tif", "imagej.tif", "unsaid.tif"])

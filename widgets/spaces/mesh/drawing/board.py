@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QImage, QPen, QRadialGradient
 from PySide6.QtWidgets import QGraphicsEllipseItem, QGraphicsItem, QGraphicsLineItem, QGraphicsRectItem
@@ -47,6 +48,16 @@ def arrange(count: int, width: float, height: float, footer: bool) -> list[QRect
     return [QRectF(round(GAP + x * (w + GAP)), round(GAP / 2 + y * step + HEADER), w, h) for y, x in spots]
 
 
+def faded_disc(colour: QColor, radius: float) -> QImage:
+    """Return a disc that fades towards its edge, as a picture: a PDF has no gradients of what is seen through."""
+    side = round(4 * radius)
+    across = np.abs(np.arange(side) + 0.5 - side / 2)
+    pixels = np.empty((side, side, 4), np.uint8)
+    pixels[..., :3] = colour.red(), colour.green(), colour.blue()
+    pixels[..., 3] = np.interp(np.hypot(across[:, None], across) * 2 / side, (0.0, 0.55, 1.0), (190, 150, 0))
+    return QImage(pixels.tobytes(), side, side, 4 * side, QImage.Format.Format_RGBA8888).copy()
+
+
 class Triad(QGraphicsEllipseItem):
     """The directions of the axes of space; those that point away are fainter."""
 
@@ -54,19 +65,19 @@ class Triad(QGraphicsEllipseItem):
         super().__init__(parent)
         self.setPen(NO_PEN)
         self.axes = [(QGraphicsLineItem(self), Line(self)) for _ in AXES]
+        self.fading = Still(self)
+        self.fading.setZValue(-2)  # below the axes
+        self._ground, self._faded = QColor(), QImage()
 
     def show_axes(self, eye: Eye, box: QRectF) -> None:
         """Show them in the lower left corner of a picture that is large enough."""
         self.setVisible(min(box.width(), box.height()) >= 6 * TRIAD)
         middle = QPointF(box.left() + TRIAD + 14, box.bottom() - TRIAD - 14)
         # seen over what is drawn below only; without an edge, which would look like one of an atom
-        fading = QRadialGradient(middle, TRIAD + 13)
-        for far, share in ((0.0, 190), (0.55, 150), (1.0, 0)):
-            ground = ink_of(GROUND)
-            ground.setAlpha(share)
-            fading.setColorAt(far, ground)
-        self.setBrush(fading)
+        if self._ground != (ground := ink_of(GROUND)):
+            self._ground, self._faded = ground, faded_disc(ground, TRIAD + 13)
         circle(self, middle, TRIAD + 13)
+        self.fading.show_image(self._faded, self.rect())
         for (line, letter), (name, role), (right, up, near) in zip(self.axes, AXES, eye.axes.T.tolist()):
             ink = ink_of(role)
             ink.setAlpha(255 if near > -0.2 else 120)

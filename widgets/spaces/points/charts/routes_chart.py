@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPainterPath, QPen
 from PySide6.QtWidgets import QGraphicsPathItem, QWidget
 
 from explorer.spaces.points.drawing.routes import Route
@@ -58,7 +58,7 @@ class RoutesChart(Plot):
         self.layer, self.channel, self._title = "", 0, ""
         self.ribbons = [self.add(Ribbon(), 1) for _ in range(MOST)]
         self.nodes = [self.add(QGraphicsPathItem(), 3) for _ in range(3 * 2 * 9)]
-        self.labels = [self.add(pg.TextItem(anchor=(0.5, 0.5)), 4) for _ in self.nodes]
+        self.labels = [self.add(pg.TextItem(anchor=(0.0, 0.5)), 4) for _ in self.nodes]
         self._rows: list[list[tuple[str, float, float]]] = [[], [], []]  # kind, bottom, top of each node
         self.dress()
 
@@ -116,9 +116,24 @@ class RoutesChart(Plot):
                 path.addRect(QRectF(c - WIDE / 2, bottom, WIDE, top - bottom))
                 item.setPath(path)
                 label.setText(kind)
-                side = (-0.08, 0.08, 0.08)[c]
-                label.setPos(c + side, (bottom + top) / 2)
+                # beside its node, whatever the width of the chart
+                label.setAnchor((0.0 if c else 1.0, 0.5))
+                label.setPos(c + (WIDE if c else -WIDE) / 2, (bottom + top) / 2)
         self._colour()
+        self.reshaped()
+
+    def reshaped(self) -> None:
+        """Leave out labels that would lie over another one: those of thin nodes, as pointing at them tells as much."""
+        boxes = [(c, kind, bottom, top) for c in range(3) for kind, bottom, top in self._rows[c]]
+        line = QFontMetricsF(self.small()).height()
+        taken: list[list[float]] = [[], [], []]
+        for k in sorted(range(len(boxes)), key=lambda k: boxes[k][2] - boxes[k][3]):
+            c, _, bottom, top = boxes[k]
+            middle = self.box.mapViewToScene(QPointF(c, (bottom + top) / 2)).y()
+            free = all(abs(middle - other) >= line for other in taken[c])
+            self.labels[k].setVisible(free)
+            if free:
+                taken[c].append(middle)
 
     def _order(self, ends: tuple[str, str, str], column: int) -> tuple[tuple[int, str], ...]:
         others = (ends[1], ends[2]) if column == 0 else (ends[0], ends[2]) if column == 1 else (ends[1], ends[0])

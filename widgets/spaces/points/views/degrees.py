@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QPoint, QSize, Qt
 from PySide6.QtWidgets import QComboBox, QVBoxLayout, QWidget
 
 from explorer.spaces.points.drawing.spectrum import Degreed
@@ -15,7 +15,7 @@ from widgets.base.frame_view import FrameView
 from widgets.base.text.words import subject
 from widgets.base.view import ViewSpec, numbers_of
 from widgets.charts.adaptive import Adaptive
-from widgets.charts.beside import Beside
+from widgets.charts.beside import READABLE, Beside
 from widgets.spaces.points.charts.basis_chart import BasisChart
 from widgets.spaces.points.charts.degree_chart import DegreeChart
 
@@ -96,6 +96,10 @@ class DegreesView(FrameView[tuple[Square, Degreed]]):
         self.functions.setVisible(len(names) > 1)
         return self.functions.currentText()
 
+    def figure_size(self) -> QSize:
+        """Return a size at which the headings are whole, for exported figures: below the stage it may be narrow."""
+        return self.size().expandedTo(READABLE)
+
     def numbers(self) -> dict[str, NDArray[Any]]:
         out: dict[str, NDArray[Any]] = {}
         parts, sides = self.parts(), []
@@ -114,7 +118,12 @@ class DegreesView(FrameView[tuple[Square, Degreed]]):
         if self.frame is None or not self.parts():
             return ""
         names = " and ".join(dict.fromkeys(square.layer.name for square, _ in self.parts()))
-        return f"Sizes of values by degree at {names}: {subject(self.frame)}."
+        told = (
+            [f"sizes of values by degree at {names}"] if any(c.spectrum is not None for c in self.beside.charts) else []
+        )
+        told += [f"functions of {self._shown(*self.parts()[0])}"] if self.basis.curve is not None else []
+        words = " and ".join(told)
+        return f"{words[:1].upper()}{words[1:]}: {subject(self.frame)}." if told else ""
 
     def apply_theme(self) -> None:
         for chart in self.beside.charts:

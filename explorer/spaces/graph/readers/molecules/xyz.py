@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.data.formats.checks import Broken, file_bytes, refusing
+from explorer.data.formats.several import framed, one_of, require_part, wanted_of
 from explorer.data.readers import Reader
 from explorer.declare.samples import Sample
 from explorer.spaces.graph.chemistry.atoms import RADIUS, SYMBOLS, numbered, one_hot
@@ -34,13 +35,15 @@ def _symbol(word: str, line: int) -> str:
     return symbol
 
 
-def _molecule(lines: list[str], count: int) -> Found:
+def _molecule(lines: list[str], first: int) -> Found:
+    """Return the molecule of a frame, whose first line is the one of that number in its file."""
+    count = int(lines[0])
     if count > _MOST_ATOMS:
-        raise Broken(f"line 1 claims {count} atoms and the most is {_MOST_ATOMS}", "take a part of it")
+        raise Broken(f"line {first} claims {count} atoms and the most is {_MOST_ATOMS}", "take a part of it")
     if len(lines) < count + 2:
-        raise Broken(f"it is truncated: line 1 claims {count} atoms and {max(len(lines) - 2, 0)} are there")
+        raise Broken(f"it is truncated: line {first} claims {count} atoms and {max(len(lines) - 2, 0)} are there")
     symbols, places = [], []
-    for number, line in enumerate(lines[2 : count + 2], 3):
+    for number, line in enumerate(lines[2 : count + 2], first + 2):
         words = line.split()
         try:
             place = [float(word) for word in words[1:4]]
@@ -54,13 +57,11 @@ def _molecule(lines: list[str], count: int) -> Found:
     bonds = _bonds(symbols, position)
     pairs = np.zeros((0, 2), np.int64) if bonds is None else bonds
     found = Found(count, pairs, x=one_hot(symbols), position=position, names=numbered(symbols))
-    found.node_place = lambda k: f"line {k + 3}"
+    found.node_place = lambda k: f"line {k + first + 2}"
     found.notes = [
         "attributes of nodes: which element an atom is",
         "bonds by distance: sum of covalent radii + 0.45 Å" if bonds is not None else TOO_CLOSE,
     ]
-    if any(line.strip() for line in lines[count + 2 :]):
-        found.notes.append("the first frame of several")
     return found
 
 
@@ -89,7 +90,7 @@ def _points(lines: list[str]) -> Found:
     return found
 
 
-def _read(path: Path) -> Sample:
+def _read_part(path: Path, part: str) -> Sample:
     file_bytes(path)
     with refusing(path, "XYZ file"):
         try:
@@ -101,8 +102,18 @@ def _read(path: Path) -> Sample:
         lines = text.splitlines()
         first = lines[0].split() if lines else []
         if len(first) == 1 and first[0].isdigit() and len(first[0]) < 12:
-            return sample_of(path, _molecule(lines, int(first[0])))
+            frame = framed(lines, max(wanted_of(part), 0))
+            wanted = require_part(part, frame.count, "frame")
+            found = _molecule(frame.lines, frame.before + 1)
+            if frame.rest:
+                found.notes.append(f"line {frame.rest} begins no frame: what stands from there on is left out")
+            return one_of(sample_of(path, found), path, wanted, frame.count, "frame")
+        require_part(part, 1, "frame")
         return sample_of(path, _points(lines))
+
+
+def _read(path: Path) -> Sample:
+    return _read_part(path, "")
 
 
 def _fits(path: Path) -> bool:
@@ -112,4 +123,6 @@ def _fits(path: Path) -> bool:
     return len(lines) > 2 and lines[0].strip().isdigit() and _ATOM.match(lines[2]) is not None
 
 
-READER = Reader("xyz", "Molecule or points (XYZ)", (".xyz",), "graph", lambda head: False, _read, fits=_fits)
+READER = Reader(
+    "xyz", "Molecule or points (XYZ)", (".xyz",), "graph", lambda head: False, _read, fits=_fits, part=_read_part
+)

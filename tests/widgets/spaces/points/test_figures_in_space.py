@@ -1,0 +1,77 @@
+"""Exported figures of views in space: whole headings, labels beside their nodes, axes over what they lie on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QBuffer, QIODevice, QRectF
+from PySide6.QtGui import QColor, QPainter, QPdfWriter
+from PySide6.QtWidgets import QGraphicsScene
+
+from explorer.spaces.points.drawing.routes import Route
+from tests.widgets.parts.driving.view_driving import opened
+from tests.widgets.parts.frames.points_frames import TURN, give, points_frame
+from widgets.spaces.mesh.drawing.board import Triad
+from widgets.spaces.mesh.drawing.camera import Eye
+from widgets.spaces.points.charts.routes_chart import RoutesChart
+from widgets.spaces.points.views.degrees import DegreesView
+from widgets.spaces.points.views.lifted import LiftedView
+from widgets.spaces.points.views.routes import RoutesView
+
+NARROW = 220, 160
+
+
+@pytest.mark.parametrize("width", [180, 900])
+def test_labels_of_paths_lie_beside_their_nodes_and_over_no_other_label(qtbot: Any, width: int) -> None:
+    chart = opened(qtbot, RoutesChart(), width, 150)
+    kinds = ("0", "1", "2", "3", "4", "5")
+    chart.show_routes(tuple(Route(a, b, a, 1.0 if b == "0" else 1e-4, f"{a}{b}") for a in kinds for b in kinds))
+    chart.grab()
+    bars = [bar.mapRectToScene(bar.path().boundingRect()) for bar in chart.nodes if bar.isVisible()]
+    labels = [label.sceneBoundingRect() for label in chart.labels if label.isVisible()]
+    assert 3 <= len(labels) <= len(bars)
+    margin = 4.0  # round the words of a label
+    for k, label in enumerate(labels):
+        words = label.adjusted(margin, margin, -margin, -margin)
+        assert not any(words.intersects(bar) for bar in bars)
+        assert not any(words.intersects(o.adjusted(margin, margin, -margin, -margin)) for o in labels[:k])
+
+
+def test_the_axes_of_space_are_seen_through_in_a_pdf_too(qtbot: Any) -> None:
+    scene = QGraphicsScene()
+    ground = scene.addRect(QRectF(0, 0, 300, 300))
+    ground.setBrush(QColor("red"))
+    Triad(ground).show_axes(Eye(np.zeros(3), np.eye(3), 3.0), QRectF(0, 0, 300, 300))
+    made = QBuffer()
+    made.open(QIODevice.OpenModeFlag.WriteOnly)
+    writer = QPdfWriter(made)
+    painter = QPainter(writer)
+    scene.render(painter)
+    painter.end()
+    written = bytes(made.data().data())
+    # a gradient of what is seen through is opaque there
+    assert b"/SMask" in written and b"/ShadingType" not in written
+
+
+@pytest.mark.parametrize(
+    ("view", "model", "layer"),
+    [(DegreesView, "tensor-field-network", "layer1.gate"), (RoutesView, "tensor-field-network", "layer2.product"),
+     (LiftedView, "lieconv", "near")],
+)  # fmt: skip
+def test_figures_of_narrow_panels_are_wide_enough_for_their_headings(
+    qtbot: Any, view: type[Any], model: str, layer: str
+) -> None:
+    made = opened(qtbot, view(), *NARROW)
+    give(made, points_frame(model, TURN, layer))
+    wide = made.figure_size()
+    assert wide.width() > 2 * NARROW[0] and wide.height() > NARROW[1]
+
+
+def test_a_figure_of_bases_alone_does_not_speak_of_sizes(qtbot: Any) -> None:
+    view = opened(qtbot, DegreesView(), 600, 300)
+    give(view, points_frame("schnet", TURN, "interactions.0"))
+    assert view.caption().startswith("Functions of basis")
+    give(view, points_frame("tensor-field-network", TURN, "layer1.gate"))
+    assert view.caption().startswith("Sizes of values by degree at layer1.gate and functions of basis")
