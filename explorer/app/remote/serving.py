@@ -69,6 +69,7 @@ class Server:
 
     def serve(self) -> None:
         self._connection.send_bytes(b"ready")
+        number = 0
         while True:
             try:
                 if not self._connection.poll(RESTED):
@@ -76,9 +77,12 @@ class Server:
                 request = self._receiver.unpacked(self._connection.recv_bytes())
             except (EOFError, OSError):
                 return
+            number += 1
+            self._note.hear(number)
             self._note.write("")
             self._said = time.monotonic()
             self._reply(*self._fair(request, self._answered(request)))
+            self._note.answer(number)
             # what others would meet is looked for after the answer, which nobody need wait for
             if not self._changed and (what := self._what_changed()):
                 self._changed = True
