@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from explorer.network.opening.refusals import ModelError
 from explorer.network.opening.stored_weights import load_weights
 from explorer.network.tracing.layers import LayerError
 from explorer.state.state import State
+from tests.explorer.parts.misbehaving import network, ramp
 
 HEAD = """
 import dataclasses, torch
@@ -301,6 +303,15 @@ def test_a_network_that_changes_its_input_is_named(end: str, tmp_path: Path) -> 
     )
     report = checked(path, LocalEngine({}, trust=True))
     assert sum("changes its input in place; it was given a copy" in told for told in report.warnings) == 1
+
+
+def test_a_network_that_changes_moved_data_only_is_named_in_a_window(tmp_path: Path) -> None:
+    engine = LocalEngine({}, trust=True)
+    state = State(network(tmp_path, "return x.zero_()"), sample=ramp(tmp_path), steps=parse_chain("rotate:90"))
+    named = "the network changes its input in place; it was given a copy each time"
+    assert named not in engine.answer(state, lambda: False).model_notes
+    upside_down = replace(state, steps=parse_chain("rotate:180"))
+    assert named in engine.answer(upside_down, lambda: False).model_notes
 
 
 @pytest.mark.parametrize("sound", [True, False])
