@@ -108,6 +108,8 @@ def _require_columns(path: Path, declared: list[bytes], atoms: int) -> None:
     """Raise Broken at the first line of an atom without the columns that are `declared` as name, type, count, ..."""
     if len(declared) % 3 or not all(word.isdigit() for word in declared[2::3]):
         raise Broken("Properties in line 2 are not name:type:count, one after the other")
+    if not all(name and name.decode("utf-8", "replace").isprintable() for name in declared[::3]):
+        raise Broken("a column in Properties in line 2 has no name that can be read")
     types = [kind for kind, count in zip(declared[1::3], declared[2::3], strict=True) for _ in range(int(count))]
     with path.open("rb") as file:
         for number, line in enumerate(file, 1):
