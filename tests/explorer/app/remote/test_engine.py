@@ -294,6 +294,7 @@ def test_a_layer_that_gives_nothing_on_the_moved_data_is_named(tmp_path: Path) -
         "signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR2]); return x",
         "signal.signal(signal.SIGHUP, signal.SIG_IGN); return x",
         "TURNED.extend(os.open('/dev/null', 0) for _ in range(600)); return x",
+        "[os.set_blocking(f, False) for f in range(64) if os.path.exists(f'/dev/fd/{f}')]; return x",
         "sys.setswitchinterval(1.0); return x",
         "sys.stdout.close(); return x",
         "os.getpid = os.kill = os.getcwd = None; return x",

@@ -397,6 +397,7 @@ def refused_files() -> Mapping[str, tuple[Refused, ...]]:
         "points-npy": (
             ("a.npy", npy(np.full((9, 3), np.nan)), "finite place"),
             ("a.npy", claiming((900_000, 3)), "truncated"),
+            ("a.npy", claiming((True, 3)) + bytes(24), "a side that is no whole number"),
         ),
         "points-npz": (
             ("a.npz", npz(points=np.ones((3, 4))), r"\(points, 3\)"),
