@@ -175,6 +175,7 @@ def refused_files() -> Mapping[str, tuple[Refused, ...]]:
             ("a.tif", _tagged("tiff-lzw", {258: (2, None), 262: (3, 6)}), "3 channels of unknown bits, YCBCR, LZW"),
             ("a.tif", _circle("tiff"), "circle"),
             ("a.tif", _tagged("tiff", {278: (3, 0)}), "its strips have 0 rows"),
+            ("a.tif", _tagged("stack-zip", {258: (3, 2)}), "packed in a way that is not read"),
             ("a.tif", _entries(65535), "its page claims 65535 entries"),
             ("a.tif", _circle("tiff-zip"), "circle"),
         ),
