@@ -17,7 +17,7 @@ from typing import Any
 from explorer.app.remote.answers import ANSWERS, said
 from explorer.app.remote.block import Block
 from explorer.app.remote.crossing import Receiver, Sender
-from explorer.app.remote.life.deaths import GARBLED, SILENT, Died, cause, excess, flooded, place, who
+from explorer.app.remote.life.deaths import GARBLED, SILENT, UNASKED, Died, cause, excess, flooded, place, who
 from explorer.app.remote.life.watching import GRACE, MOST_WRITTEN, OVER, TICK, Asked, Output, Standing, here
 from explorer.app.remote.note import Note
 from explorer.app.thread.failures import Relayed, one_line
@@ -137,6 +137,7 @@ class Worker:
 
     def _awaited(self, names: tuple[str, ...], cancelled: Callable[[], bool], hint: Any) -> Any:
         urgent: float | None = None  # since when it stands in somebody's way
+        wished = False
         standing, asked = Standing(), Asked(self._started.working, self.note, self._number)
         while True:
             why = self._asked(cancelled)
@@ -151,11 +152,18 @@ class Worker:
                     self.changed = one_line(rest[0][:LONGEST])
                     printed(f"{who(names)} has changed {self.changed}: other networks run in another process.\n")
                     continue
+                if (
+                    kind == "cancelled" and not wished and why is None
+                ):  # it would do so at each request, and say nothing
+                    where = self.note.place
+                    self.kill()
+                    raise Died(f"{who(names)} {UNASKED}{place(where, '', names)}.", where)
                 if kind != "told":
                     return self._answer(kind, rest, urgent is not None)
                 why = self._asked(lambda: False, *rest) or why
             if why is not None:
                 self.note.give_up(True)
+                wished = True
                 urgent = time.monotonic() if why.urgent and urgent is None else urgent
                 if not self._hearing.poll(TICK):
                     self._end_what_stays(names, urgent)

@@ -64,6 +64,7 @@ GARBLED = "gave no answer that can be read (it wrote into its line, or replaced 
 # what it would have been told by never came: it says so on another way
 MUTE = "has replaced what sends its answers, and was ended"
 DEAF = "has replaced what hears what it is asked, and was ended"
+UNASKED = "broke off though nobody had asked it to, and was ended"
 HALTED = "stopped its own process by a signal, and was ended"
 HEADLESS = "ended the main thread of its own process, and was ended"
 

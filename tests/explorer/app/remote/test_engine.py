@@ -211,6 +211,10 @@ class Impatient:
         ("group", "killed its parent process in layer trap"),
         ("os.kill(os.getpid(), signal.SIGSTOP)", "stopped its own process by a signal, and was ended in layer trap."),
         ("import struct; struct.pack = None; return x", "has broken what Python itself needs"),
+        (
+            "from explorer.work.progress import Cancelled; raise Cancelled",
+            "broke off though nobody had asked it to, and was ended",
+        ),
         (f"{LINES} C.send_bytes = lambda *a: None; return x", "has replaced what sends its answers, and was ended."),
         (f"{LINES} C._send = lambda *a: None; return x", "has replaced what sends its answers, and was ended."),
         ("hang", f"did not answer and was stopped in layer trap (net.py, line {LINE})"),
