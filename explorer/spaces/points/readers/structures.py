@@ -110,6 +110,9 @@ def _require_columns(path: Path, declared: list[bytes], atoms: int) -> None:
         raise Broken("Properties in line 2 are not name:type:count, one after the other")
     if not all(name and name.decode("utf-8", "replace").isprintable() for name in declared[::3]):
         raise Broken("a column in Properties in line 2 has no name that can be read")
+    counts = dict(zip(declared[::3], map(int, declared[2::3]), strict=True))
+    if not all(counts.values()) or counts.get(b"pos", 3) != 3:
+        raise Broken("Properties in line 2 declare a column of no numbers, or places that are not three")
     types = [kind for kind, count in zip(declared[1::3], declared[2::3], strict=True) for _ in range(int(count))]
     with path.open("rb") as file:
         for number, line in enumerate(file, 1):

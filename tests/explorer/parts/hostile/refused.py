@@ -417,6 +417,7 @@ def refused_files() -> Mapping[str, tuple[Refused, ...]]:
             ("a.extxyz", xyz.replace("3", "999999999", 1).encode() + b"C 0 0 0\n", "truncated"),
             ("a.extxyz", xyz.replace("pos:R", "pos:[[").encode() + b"C 0 0 0\n" * 3, "a type that is none of S, R"),
             ("a.extxyz", xyz.replace("R:3", "R:1000000000").encode() + b"C 0 0 0\n" * 3, "columns"),
+            ("a.extxyz", _with("extxyz", b"pos:R:3", b"pos:R:0"), "places that are not three"),
             ("a.extxyz", xyz.replace("pos:", ":").encode() + b"C 0 0 0\n" * 3, "no name that can be read"),
             ("a.extxyz", xyz.encode() + b"C 0 0 0\n", "truncated"),
             ("a.extxyz", _with("extxyz", b'Lattice="5', b'Lattice="nan'), "the cell of point 0 is no finite number"),
