@@ -156,8 +156,7 @@ def _told(error: BaseException, model: str) -> str:
     if path is None or "(line " in text:
         return text
     for cause in causes(error):
-        steps = [s for s in traceback.extract_tb(cause.__traceback__) if Path(s.filename).name == path.name]
-        if steps:
+        if steps := [s for s in traceback.extract_tb(cause.__traceback__) if Path(s.filename).name == path.name]:
             return f"{text} ({path.name}, line {steps[-1].lineno})"
     return text
 
