@@ -31,7 +31,7 @@ from explorer.network.changing.convolving import convolving
 from explorer.network.changing.precision import converted, copied
 from explorer.network.describing.statistics import exact, first_strange
 from explorer.network.input.arguments import require_call, require_module
-from explorer.network.input.inputs import called
+from explorer.network.input.inputs import called, noticing
 from explorer.network.input.typed_tensors import untested
 from explorer.network.space import NetworkSpace, space_of
 from explorer.network.tracing.capture import capture
@@ -141,10 +141,12 @@ def check_equivariance(
 
         def audited(traced: Trace) -> Audit:
             audit = Audit(model, traced, given, seed, kind, stored)
-            for done, (label, element) in enumerate(elements):
-                audit.add(label, element)
-                if progress:
-                    progress(done + 1, len(elements))
+            with noticing(not declared) as seen:
+                for done, (label, element) in enumerate(elements):
+                    audit.add(label, element)
+                    if progress:
+                        progress(done + 1, len(elements))
+            notes.extend(note for note in seen if note not in notes)
             return audit
 
         try:

@@ -285,10 +285,13 @@ class Table(MutableMapping[K, V], Generic[K, V]):
         """Return the bytes of an entry, asked once after each use."""
         entry = self._kept[key]
         if entry.size < 0:
+            entry.size = self._shared.most + 1  # where nothing can be said of its size, it is not kept for later
             try:
                 entry.size = self._size(entry.value)
-            except Exception:  # a network of somebody else's, asked for its tensors; it is not kept for later
-                entry.size = self._shared.most + 1
+            except KeyboardInterrupt:
+                raise
+            except BaseException:  # a network of somebody else's, asked for its tensors, may raise what it likes
+                pass
         return entry.size
 
 

@@ -55,10 +55,12 @@ def trouble(settings: QSettings) -> str:
 class Watch(QObject):
     """Looks now and then whether the settings of an open window are still kept: a disk fills, a folder goes.
 
-    Qt writes them by itself a moment after each choice, and says nothing where it cannot.
+    Qt writes them by itself a moment after each choice, and says nothing where it cannot. What could not be written
+    is written with the next choice that can be, or when it is seen that the folder is back.
     """
 
     found = Signal(str)  # once, what is wrong
+    back = Signal(str)  # that they are kept again
 
     def __init__(self, settings: QSettings, parent: QObject, busy: Callable[[], bool], also: str = "") -> None:
         """Watch.
@@ -70,15 +72,28 @@ class Watch(QObject):
         super().__init__(parent)
         self._settings, self._busy, self._also = settings, busy, also
         self.told = ""
+        self._lost = False
         self._timer = QTimer(self, interval=LOOK_MS)
         self._timer.timeout.connect(lambda: None if self._busy() else self.look())
         self._timer.start()
 
     def look(self) -> str:
         """Return what has gone wrong since the last look, "" where nothing has, and say so."""
-        if self.told or not (found := " ".join(filter(None, (trouble(self._settings), self._also)))):
+        if self._lost:
+            self._look_again()
+            return ""
+        wrong = "" if self.told else trouble(self._settings)
+        if self.told or not (found := " ".join(filter(None, (wrong, self._also)))):
             return ""
         self.told = found
-        self._timer.stop()
+        self._lost = bool(wrong) and self._settings.status() != QSettings.Status.FormatError
         self.found.emit(found)
         return found
+
+    def _look_again(self) -> None:
+        # what Qt has once found wrong stays with its object, however well it writes since
+        fresh = QSettings(self._settings.fileName(), self._settings.format())
+        fresh.sync()
+        if not trouble(fresh):
+            self._settings, self._lost, self.told, self._also = fresh, False, "", ""
+            self.back.emit(f"The settings in {fresh.fileName()} are kept again.")

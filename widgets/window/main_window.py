@@ -154,6 +154,7 @@ class MainWindow(Shell):
         busy = lambda: self.controller.waiting or self.controller.frame is None  # noqa: E731
         self.kept = Watch(self.settings, self, busy, distrusted)
         self.kept.found.connect(lambda text: self.say("warning", text))
+        self.kept.back.connect(lambda text: self.say("info", text))
 
     def fit_screen(self) -> None:
         """Keep the whole window on the screen: what is put round it was not known when it was made."""

@@ -148,17 +148,17 @@ def _declare_input(args: argparse.Namespace) -> None:
 def _told(error: BaseException, model: str) -> str:
     """Return one line that says what is wrong and where: the layer, and the line of a person's own file."""
     from explorer.app.thread.failures import sentence
+    from explorer.network.opening.helpers import causes
 
     text = sentence(error).rstrip(".")
     where = str(getattr(error, "where", "") or "")
     if where and where not in text:
         text += f" [{where}]"
-    path = code_of(model)
-    cause: BaseException | None = error
-    while cause is not None and path is not None and "(line " not in text:
+    if (path := code_of(model)) is None or "(line " in text:
+        return text
+    for cause in causes(error):
         if steps := [s for s in traceback.extract_tb(cause.__traceback__) if Path(s.filename).name == path.name]:
             return f"{text} ({path.name}, line {steps[-1].lineno})"
-        cause = cause.__cause__
     return text
 
 

@@ -1,4 +1,4 @@
-"""A page of memory that both processes see: whether to give way, and where in a network the other one is."""
+"""A page of memory that both processes see: whether to give way, where in a network the other one is, and how far."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import mmap
 from explorer.app.remote.block import Block
 
 SIZE = 4096
+HEARD_AT, ANSWERED_AT = 1, 2  # how many requests, of which a byte is kept
 LENGTH_AT, TEXT_AT = 8, 16
 MOST = SIZE - TEXT_AT
 
@@ -27,6 +28,20 @@ class Note:
 
     def give_up(self, wish: bool) -> None:
         self._page[0] = wish
+
+    def hear(self, number: int) -> None:
+        """Say that request `number` has come."""
+        self._page[HEARD_AT] = number % 256
+
+    def answer(self, number: int) -> None:
+        """Say that the answer to request `number` was sent, whether or not something took its place."""
+        self._page[ANSWERED_AT] = number % 256
+
+    def heard(self, number: int) -> bool:
+        return self._page[HEARD_AT] == number % 256
+
+    def answered(self, number: int) -> bool:
+        return self._page[ANSWERED_AT] == number % 256
 
     def write(self, place: str) -> None:
         """Say where in the network it is, "" for nowhere; this takes less than a microsecond."""

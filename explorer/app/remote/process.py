@@ -17,8 +17,8 @@ from typing import Any
 from explorer.app.remote.answers import ANSWERS, said
 from explorer.app.remote.block import Block
 from explorer.app.remote.crossing import Receiver, Sender
-from explorer.app.remote.life.deaths import GARBLED, SILENT, Died, cause, excess, flooded, place, who
-from explorer.app.remote.life.watching import GRACE, MOST_WRITTEN, OVER, TICK, Output, Standing, here
+from explorer.app.remote.life.deaths import GARBLED, SILENT, UNASKED, Died, cause, excess, flooded, place, who
+from explorer.app.remote.life.watching import GRACE, MOST_WRITTEN, OVER, TICK, Asked, Output, Standing, here
 from explorer.app.remote.note import Note
 from explorer.app.thread.failures import Relayed, one_line
 from explorer.work.processes.ending import end, memory
@@ -53,6 +53,7 @@ class Worker:
         self._hearing = Hearing(self._connection)
         self._output = Output(self._process)
         self._ready = False
+        self._number = 0  # of requests
         self.served: set[str] = set()  # networks that it was asked about
         self.changed = ""  # what one of them has changed that others would meet
         self.sent: object = None  # of what is only sent when it has changed
@@ -104,6 +105,7 @@ class Worker:
             self._output.fresh()
         try:
             self._wait_until_ready(cancelled)
+            self._number += 1
             self._connection.send_bytes(Sender(self._block).packed(request))
             return self._awaited(names, cancelled, ANSWERS.get(str(request[0]), object))
         except (OSError, EOFError):
@@ -135,7 +137,8 @@ class Worker:
 
     def _awaited(self, names: tuple[str, ...], cancelled: Callable[[], bool], hint: Any) -> Any:
         urgent: float | None = None  # since when it stands in somebody's way
-        standing = Standing()
+        wished = False
+        standing, asked = Standing(), Asked(self._started.working, self.note, self._number)
         while True:
             why = self._asked(cancelled)
             found = self._heard(names, hint, TICK if why is None else 0)
@@ -149,17 +152,24 @@ class Worker:
                     self.changed = one_line(rest[0][:LONGEST])
                     printed(f"{who(names)} has changed {self.changed}: other networks run in another process.\n")
                     continue
+                if (
+                    kind == "cancelled" and not wished and why is None
+                ):  # it would do so at each request, and say nothing
+                    where = self.note.place
+                    self.kill()
+                    raise Died(f"{who(names)} {UNASKED}{place(where, '', names)}.", where)
                 if kind != "told":
                     return self._answer(kind, rest, urgent is not None)
                 why = self._asked(lambda: False, *rest) or why
             if why is not None:
                 self.note.give_up(True)
+                wished = True
                 urgent = time.monotonic() if why.urgent and urgent is None else urgent
                 if not self._hearing.poll(TICK):
                     self._end_what_stays(names, urgent)
             if self._process.poll() is not None and not self._hearing.poll():
                 raise EOFError
-            if stands := standing.told(self._started.working):
+            if stands := standing.told(self._started.working) or asked.told(lambda: not self._hearing.poll()):
                 where = self.note.place
                 self.kill()
                 raise Died(f"{who(names)} {stands}{place(where, '', names)}.", where)

@@ -70,15 +70,19 @@ class Server:
 
     def serve(self) -> None:
         self._connection.send_bytes(b"ready")
+        number = 0
         while True:
             try:
                 self._rest()
                 request = self._receiver.unpacked(self._connection.recv_bytes())
             except (EOFError, OSError):
                 return
+            number += 1
+            self._note.hear(number)
             self._note.write("")
             self._said = time.monotonic()
             self._reply(*self._fair(request, self._answered(request)))
+            self._note.answer(number)
 
     def _rest(self) -> None:
         """Wait for a request; meanwhile look for what others would meet, which nobody need wait for."""

@@ -327,6 +327,16 @@ def _many_files() -> bool:
         return error.errno in (errno.EMFILE, errno.ENFILE)
 
 
+def _unwaiting() -> list[int]:
+    """Return the open files that are not waited for, as those of a line must be."""
+    found = list[int]()
+    with suppress(OSError, AttributeError):  # none is left for the list, or the system has no such list
+        for number in map(int, os.listdir("/dev/fd")):
+            with suppress(OSError):
+                found += [] if os.get_blocking(number) else [number]
+    return sorted(found)
+
+
 def _closed(stream: object) -> bool:
     return bool(getattr(stream, "closed", False))
 
@@ -355,6 +365,7 @@ def _around() -> dict[str, object]:
         "how crashes are told": faulthandler.is_enabled(),
         "which warnings are errors": [one[0] for one in warnings.filters if one[0] == "error"],
         "how many files are open": _many_files(),
+        "which files are waited for": _unwaiting(),
         "how many threads there are": threading.active_count() > MANY,
         "where output goes": (sys.stdout, sys.stderr, sys.excepthook, _closed(sys.stdout), _closed(sys.stderr)),
         "the hooks of all networks": [tuple(table) for table in _tables()],

@@ -72,6 +72,8 @@ def read_header(file: IO[bytes]) -> Header:
         shape, fortran, dtype = read(BytesIO((head + rest)[8:]), max_header_size=_MAX_HEADER)
     except Exception:  # the header is a Python literal, and a damaged one fails in every way literals can
         raise Broken("its NPY header does not say type, order and shape of the array") from None
+    if any(type(side) is not int for side in shape):
+        raise Broken("its NPY header claims a side that is no whole number")
     if any(side < 0 for side in shape):
         raise Broken(f"its NPY header claims a negative side: {shape}")
     return Header(shape, fortran, dtype, start)

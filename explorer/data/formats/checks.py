@@ -122,6 +122,7 @@ _SAID: tuple[tuple[type[BaseException], str, str], ...] = (
     (Exception, r"cannot convert float (?:NaN|infinity)", "a number in its header is not finite"),
     (ValueError, r"is not a known", "a field of its header has a value that is not known"),
     (Exception, r"BigTIFF|TIFF header", "its header is none of this format"),
+    (Exception, r"requires the 'imagecodecs'", "its values are packed in a way that is not read"),
     (Exception, r"rowsperstrip=(-?\d{1,20}) < 1", "its strips have {0} rows"),
     (SyntaxError, r"compression method \d+ in (\w{4}) chunk", "its block {0} is packed in a way that is not known"),
     (ValueError, r"truncated (\w{4}) chunk", "its block {0} is cut off"),

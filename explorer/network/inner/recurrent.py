@@ -109,12 +109,12 @@ def _at_once(
     w, u = own["weight_ih"], own["weight_hh"]
     assert w is not None and u is not None
     x = x.flip(0) if back else x
-    cell, hidden = first if kind == "LSTM" and first else (None, *(first or (x.new_zeros(x.shape[1], u.shape[1]),)))
-    cell = torch.zeros_like(hidden) if cell is None else cell
+    hidden = first[-1] if first is not None else x.new_zeros(x.shape[1], u.shape[1])
+    cell = first[0] if first is not None else torch.zeros_like(hidden)
     weights = [v for n in _WEIGHTS[:4] if (v := own[n]) is not None]
-    fused = {"LSTM": torch._VF.lstm, "GRU": torch._VF.gru, "tanh": torch._VF.rnn_tanh, "relu": torch._VF.rnn_relu}[kind]
+    fused: Any = getattr(torch._VF, {"LSTM": "lstm", "GRU": "gru"}.get(kind, f"rnn_{kind}"))
     start = (hidden[None], cell[None]) if kind == "LSTM" else hidden[None]
-    states = fused(x, start, weights, len(weights) > 2, 1, 0.0, False, False, False)[0]
+    states: Tensor = fused(x, start, weights, len(weights) > 2, 1, 0.0, False, False, False)[0]
     before = torch.cat([hidden[None], states[:-1]])
     drive, product = nn.functional.linear(x, w, own["bias_ih"]), before @ u.t()
     cells = before  # of no other kind than these

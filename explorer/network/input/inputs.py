@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,6 +12,7 @@ import torch
 from torch import nn
 
 from explorer.declare.inputs import Inputs
+from explorer.network.changing.conduct import IN_PLACE, overwritten, writes
 from explorer.network.input.typed_tensors import wrapped
 from explorer.network.opening.global_state import settled
 from explorer.network.space import spaces
@@ -18,11 +22,33 @@ if TYPE_CHECKING:
     from explorer.declare.samples import Sample
 
 
+_seen: ContextVar[list[str] | None] = ContextVar("seen", default=None)
+
+
+@contextmanager
+def noticing(wished: bool = True) -> Iterator[list[str]]:
+    """Give copies to the networks that are called meanwhile, and note in the list that one has changed them.
+
+    A network may do so with some data only: what it did with the first says nothing of the others.
+    """
+    seen = list[str]()
+    token = _seen.set(seen if wished else None)
+    try:
+        yield seen
+    finally:
+        _seen.reset(token)
+
+
 def called(model: nn.Module, inputs: Inputs, clone: bool = False) -> Any:
     """Call a network, with copies of the arguments if `clone` says so, and return what it returns."""
-    given = tuple(v.clone() for v in inputs.arguments) if clone else inputs.arguments
+    seen = _seen.get()
+    given = tuple(v.clone() for v in inputs.arguments) if clone or seen is not None else inputs.arguments
+    fresh = () if seen is None else [writes(v) for v in given]
     with settled():
-        return model(*wrapped(model, given)) if inputs.call is None else inputs.call(model, given)
+        answer = model(*wrapped(model, given)) if inputs.call is None else inputs.call(model, given)
+    if seen == [] and overwritten(given, fresh, inputs.arguments):
+        seen.append(IN_PLACE)
+    return answer
 
 
 def from_signals(

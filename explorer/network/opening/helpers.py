@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import sys
 import traceback
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
@@ -65,15 +66,23 @@ def place_of(error: BaseException, path: Path) -> tuple[str, int] | None:
     """Return (file, line) where an exception arose in the folder of a file, None where it came from elsewhere."""
     folder = str(path.resolve().parent)
     found: tuple[str, int] | None = None
-    step: BaseException | None = error
-    while step is not None:  # a sentence for a person is raised from what it tells of
+    for step in causes(error):  # a sentence for a person is raised from what it tells of
         for frame in traceback.extract_tb(step.__traceback__):
             if _within(frame.filename, folder):
                 found = (frame.filename, frame.lineno or 0)
         if isinstance(step, SyntaxError) and step.filename and _within(step.filename, folder):
             found = (step.filename, step.lineno or 0)
-        step = step.__cause__
     return found
+
+
+def causes(error: BaseException) -> Iterator[BaseException]:
+    """Yield an exception, what it was raised from, and so on; one may be its own cause, or the cause of its cause."""
+    seen = set[int]()
+    step: BaseException | None = error
+    while step is not None and id(step) not in seen:
+        seen.add(id(step))
+        yield step
+        step = step.__cause__
 
 
 def _within(file: str, folder: str) -> bool:

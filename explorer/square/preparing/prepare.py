@@ -17,6 +17,7 @@ from explorer.declare.card import Card
 from explorer.declare.inputs import Inputs
 from explorer.declare.samples import Sample
 from explorer.declare.states.interventions import Intervention
+from explorer.declare.states.model_name import code_of
 from explorer.declare.types.fields import FieldType
 from explorer.equivariance.sampled import fed_otherwise
 from explorer.equivariance.trial import rounding
@@ -26,7 +27,7 @@ from explorer.equivariance.verdict.sentences import draws
 from explorer.network.changing.conduct import IN_PLACE, require_values, unmeasured
 from explorer.network.changing.precision import converted, copied, on_device
 from explorer.network.describing.statistics import exact, first_strange
-from explorer.network.input.inputs import called
+from explorer.network.input.inputs import called, noticing
 from explorer.network.opening.global_state import reseed
 from explorer.network.space import space_of, spaces
 from explorer.network.tracing.capture import capture
@@ -146,7 +147,10 @@ class Prepared:
         """Return every watched layer of F(x), with the random numbers that every run of this epoch draws."""
         reseed(self.seed)
         names = [w.name for w in self.watched]
-        return capture(self.model, x, names, clone=self.trace.clones, cancelled=cancelled)[0]
+        with noticing(code_of(self.card.name) is not None) as seen:
+            found = capture(self.model, x, names, clone=self.trace.clones, cancelled=cancelled)[0]
+        self.notes = (*self.notes, *(note for note in seen if note not in self.notes))
+        return found
 
 
 def meet_chance(p: Prepared) -> None:

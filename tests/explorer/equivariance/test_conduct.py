@@ -45,6 +45,17 @@ def test_a_network_that_writes_to_its_input_gets_a_copy_and_is_named() -> None:
     assert NAMED not in check_equivariance(Net(), images, "C4").warnings
 
 
+def test_a_network_that_writes_to_moved_data_only_is_named() -> None:
+    images = torch.zeros(SHAPE, dtype=torch.float64)
+    images[..., 0, 0] = 1.0
+
+    def write(x: Tensor) -> None:
+        if not x[0, 0, 0, 0]:
+            x.numpy()[..., 3, 3] = 2.0
+
+    assert NAMED in check_equivariance(Net(before=write), images, "C4").warnings
+
+
 @pytest.mark.parametrize("first", [2, 3, 5, 12])
 def test_what_gives_nan_from_some_call_on_does_not_hold(first: int) -> None:
     report = check_equivariance(Net(lambda y, calls: y * float("nan") if calls >= first else y), SHAPE, "C4")

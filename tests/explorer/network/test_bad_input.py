@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +19,13 @@ from explorer.app.command.audit import audit
 from explorer.app.thread.failures import sentence
 from explorer.declare.elements import parse_chain
 from explorer.network.opening.files.looking import contents
+from explorer.network.opening.helpers import causes, place_of
 from explorer.network.opening.loading import find_card, load_model
 from explorer.network.opening.refusals import ModelError
 from explorer.network.opening.stored_weights import load_weights
 from explorer.network.tracing.layers import LayerError
 from explorer.state.state import State
+from tests.explorer.parts.misbehaving import network, ramp
 
 HEAD = """
 import dataclasses, torch
@@ -301,6 +304,30 @@ def test_a_network_that_changes_its_input_is_named(end: str, tmp_path: Path) -> 
     )
     report = checked(path, LocalEngine({}, trust=True))
     assert sum("changes its input in place; it was given a copy" in told for told in report.warnings) == 1
+
+
+@pytest.mark.timeout(60)
+def test_an_odd_tensor_on_moved_data_only_is_told(tmp_path: Path) -> None:
+    state = State(network(tmp_path, "return x.to_sparse()"), sample=ramp(tmp_path), steps=parse_chain("rotate:90"))
+    engine = LocalEngine({}, trust=True)
+    assert engine.answer(state, lambda: False).squares
+    with pytest.raises(LayerError, match="gives a sparse tensor"):
+        engine.answer(replace(state, steps=parse_chain("rotate:180")), lambda: False)
+
+
+def test_what_is_its_own_cause_is_looked_at_once(tmp_path: Path) -> None:
+    one, other = ValueError("one"), ValueError("other")
+    one.__cause__, other.__cause__ = other, one
+    assert list(causes(one)) == [one, other] and place_of(one, tmp_path / "net.py") is None
+
+
+def test_a_network_that_changes_moved_data_only_is_named_in_a_window(tmp_path: Path) -> None:
+    engine = LocalEngine({}, trust=True)
+    state = State(network(tmp_path, "return x.zero_()"), sample=ramp(tmp_path), steps=parse_chain("rotate:90"))
+    named = "the network changes its input in place; it was given a copy each time"
+    assert named not in engine.answer(state, lambda: False).model_notes
+    upside_down = replace(state, steps=parse_chain("rotate:180"))
+    assert named in engine.answer(upside_down, lambda: False).model_notes
 
 
 @pytest.mark.parametrize("sound", [True, False])

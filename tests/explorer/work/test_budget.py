@@ -137,6 +137,19 @@ def test_what_grows_while_it_is_used_is_counted_anew() -> None:
     assert list(table) == ["third"]
 
 
+@pytest.mark.parametrize("kind", [ValueError, SystemExit, GeneratorExit, BaseException])
+def test_what_does_not_say_its_size_stands_in_no_others_way(kind: type[BaseException]) -> None:
+    def size(value: object) -> int:
+        if value == "bad":
+            raise kind
+        return 1
+
+    table = Table[str, str](Shared(10), 4, size)
+    for name in ("bad", "fine", "other"):
+        table.store(name, name)
+    assert set(table) == {"fine", "other"}
+
+
 def test_a_table_that_is_gone_counts_no_more() -> None:
     shared = Shared(100 * KILO)
     table: Table[int, NDArray[np.uint8]] = Table(shared, 9)

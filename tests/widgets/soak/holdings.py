@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import re
 import sys
 from collections import Counter
 from dataclasses import dataclass
 
 MB = 2**20
+ARENA = 64 * MB  # HEAP_MAX_SIZE of glibc
+_MAPPING = re.compile(r"([0-9a-f]+)-([0-9a-f]+) \S+ \S+ \S+ \d+ *(.*)")
 
 
 class _Mallinfo(ctypes.Structure):
@@ -65,6 +68,20 @@ def resident() -> Resident:
     return Resident(found["RssAnon"], found["RssFile"], found["RssShmem"])
 
 
+def heap_pages() -> int:
+    """Return the bytes of pages that the C heaps take: what is more than in use is free in pieces of pages."""
+    found, ours = 0, False
+    with open("/proc/self/smaps", encoding="ascii", errors="replace") as file:
+        for line in file:
+            if place := _MAPPING.match(line):
+                begin, end, name = int(place[1], 16), int(place[2], 16), place[3].strip()
+                # the first thread's heap has a name; those of others begin at multiples of 64 MB and are no larger
+                ours = name == "[heap]" or (not name and begin % ARENA == 0 and end - begin <= ARENA)
+            elif ours and line.startswith("Rss:"):
+                found += int(line.split()[1]) * 1024
+    return found
+
+
 def arrays() -> int:
     """Return the bytes of all tensors and arrays that the collector knows of: nothing may be put aside from it."""
     import numpy as np
@@ -92,7 +109,10 @@ def holders(listing: bool = False) -> str:
     from explorer.work.budget import results
 
     now, taken = heap(), resident()
-    heaps = f"heaps {now.used // MB} MB in use, {now.free // MB} free, {now.mapped // MB} mapped; " if now.live else ""
+    heaps = (
+        f"heaps {now.used // MB} MB in use in {heap_pages() // MB} MB of pages, {now.free // MB} free, "
+        f"{now.mapped // MB} mapped; "
+    ) if now.live else ""  # fmt: skip
     held = f"results {results.nbytes // MB} MB" + (f", arrays {arrays() // MB} MB" if listing else "")
     pages = f"own {taken.own // MB}, of files {taken.files // MB}, shared {taken.shared // MB} MB"
     python = f"{sys.getallocatedblocks():,} blocks of Python, {len(sys.modules)} modules"

@@ -190,6 +190,12 @@ def test_settings_that_cannot_be_written_any_more_are_told_in_an_open_window(
     with qtbot.waitSignal(window.kept.found, timeout=60_000):
         settings.setValue("theme", "dark")
     assert window.infobar.isVisible() and "cannot be read or written" in window.infobar.text.text()
+    place.unlink()
+    place.mkdir()
+    with qtbot.waitSignal(window.kept.back, timeout=60_000) as seen:
+        pass
+    assert seen.args == [f"The settings in {settings.fileName()} are kept again."]
+    assert "theme=dark" in (place / "settings.ini").read_text(), "what was chosen meanwhile is written"
     window.close()
     window.deleteLater()
     assert capsys.readouterr().err == "", "it is told once"

@@ -61,6 +61,10 @@ def cause(code: int, guard_killed: bool = False, out_of_memory: bool = True) -> 
 SILENT = "closed what it was asked through, and was ended"
 # both look alike from here: bytes that are no answer
 GARBLED = "gave no answer that can be read (it wrote into its line, or replaced what writes there), and was ended"
+# what it would have been told by never came: it says so on another way
+MUTE = "has replaced what sends its answers, and was ended"
+DEAF = "has replaced what hears what it is asked, and was ended"
+UNASKED = "broke off though nobody had asked it to, and was ended"
 HALTED = "stopped its own process by a signal, and was ended"
 HEADLESS = "ended the main thread of its own process, and was ended"
 

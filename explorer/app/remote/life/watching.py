@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
-from explorer.app.remote.life.deaths import HALTED, HEADLESS, place
+from explorer.app.remote.life.deaths import DEAF, HALTED, HEADLESS, MUTE, place
 from explorer.app.remote.note import Note
 from explorer.work.processes.ending import halted, headless, processor_seconds
 from explorer.work.processes.starting import Started
@@ -23,6 +23,7 @@ GRACE = 1.0  # seconds that it has to give way in
 MOST_GRACE = 5.0  # seconds by the clock, where it is given so much processor time
 HASTE, MOST_HASTE = 0.25, 1.0  # the same where it runs the network, which has begun nothing that is to be taken back
 OVER = 1.1  # times the limit of memory: at the limit itself its own requests begin to fail, which says more
+UNHEARD, MOST_UNHEARD = 3.0, 15.0  # seconds of processor time, and by the clock, in which it takes up what it is asked
 LAST_WORDS = 0.2  # seconds to say where it is, before it is ended
 # what would move the cursor of a terminal, clear it, name its window or turn the direction of a line round; colours go
 # with it, and the end of a line that bars of progress write over stays
@@ -51,6 +52,28 @@ class Standing:
         now = time.monotonic()
         self._since = now if self._since is None else self._since
         return HEADLESS if now - self._since > GRACE else ""  # one that is just ending looks the same
+
+
+class Asked:
+    """Sees that a process will never answer the request that it was sent: it hears nothing more, or is not heard."""
+
+    def __init__(self, pid: int, note: Note, number: int) -> None:
+        """Begin with the moment in which the `number`th request is sent."""
+        self._pid, self._note, self._number = pid, note, number
+        self._since, self._processor = time.monotonic(), processor_seconds(pid)
+
+    def told(self, silent: Callable[[], bool]) -> str:
+        """Return what it has done, as the end of a sentence; "" where it may go on.
+
+        Args:
+            silent: says that nothing has come from it.
+        """
+        if self._note.answered(self._number):  # what was sent before that is there
+            return MUTE if silent() else ""
+        if self._note.heard(self._number):
+            return ""
+        taken, waited = processor_seconds(self._pid) - self._processor, time.monotonic() - self._since
+        return DEAF if taken > UNHEARD or waited > MOST_UNHEARD else ""
 
 
 def here(started: Started, note: Note, names: Iterable[str]) -> str:

@@ -240,14 +240,16 @@ def _read_npz_part(path: Path, part: str) -> Sample:
         first = next((name for name in _PLACES if name in arrays.names), "") or _only_rows(arrays)
         if not first:
             raise Broken(f"it has no array {' or '.join(map(repr, _PLACES))}", "name the places of its points so")
+        header = arrays.header(first)  # it is looked at before room is made for what it claims
+        if len(header.shape) not in (2, 3) or header.shape[-1] != 3 or header.dtype.kind not in "fiu":
+            raise Broken(f"its array {first!r} has the shape {header.shape}, and points in space are (points, 3)")
+        require_count(header.shape[-2])
         places = arrays.array(first)
         count = len(places) if places.ndim == 3 else 1
+        if not count:
+            raise Broken("it has no points")
         wanted = require_part(part, count, "frame")
-        if places.ndim == 3 and count:
-            places = places[wanted]
-        if places.ndim != 2 or places.shape[1] != 3 or places.dtype.kind not in "fiu":
-            raise Broken(f"its array {first!r} has the shape {places.shape}, and points in space are (points, 3)")
-        require_count(len(places))
+        places = places[wanted] if places.ndim == 3 else places
         bad = np.flatnonzero(~np.isfinite(places).all(1))
         if bad.size:
             raise Broken(f"point {int(bad[0])} is at no finite place", "leave such points out")

@@ -121,6 +121,11 @@ def _require_columns(frame: Frame[bytes], declared: list[bytes], atoms: int) -> 
     at = frame.before + 2
     if len(declared) % 3 or not all(word.isdigit() for word in declared[2::3]):
         raise Broken(f"Properties in line {at} are not name:type:count, one after the other")
+    if not all(name and name.decode("utf-8", "replace").isprintable() for name in declared[::3]):
+        raise Broken(f"a column in Properties in line {at} has no name that can be read")
+    counts = dict(zip(declared[::3], map(int, declared[2::3]), strict=True))
+    if not all(counts.values()) or counts.get(b"pos", 3) != 3:
+        raise Broken(f"Properties in line {at} declare a column of no numbers, or places that are not three")
     types = [kind for kind, count in zip(declared[1::3], declared[2::3], strict=True) for _ in range(int(count))]
     for number, line in enumerate(frame.lines[2 : atoms + 2], at + 1):
         words = line.split()

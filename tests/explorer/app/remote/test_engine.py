@@ -21,6 +21,7 @@ import pytest
 from explorer.app.answering.engine import LocalEngine
 from explorer.app.answering.importing import look
 from explorer.app.remote.engine import DividedEngine
+from explorer.app.remote.life import watching
 from explorer.app.remote.life.deaths import Died
 from explorer.app.remote.life.watching import MOST_PRINTED, Output
 from explorer.app.thread.failures import Relayed, failure_of, is_kind
@@ -185,6 +186,9 @@ def test_a_saved_file_is_run_again_there(engine: DividedEngine, tmp_path: Path) 
     assert frame.squares[0].before
 
 
+LINES = "from multiprocessing.connection import Connection as C;"
+
+
 class Impatient:
     """Gives up once the network has been in the trap at so many looks in a row."""
 
@@ -207,6 +211,12 @@ class Impatient:
         ("group", "killed its parent process in layer trap"),
         ("os.kill(os.getpid(), signal.SIGSTOP)", "stopped its own process by a signal, and was ended in layer trap."),
         ("import struct; struct.pack = None; return x", "has broken what Python itself needs"),
+        (
+            "from explorer.work.progress import Cancelled; raise Cancelled",
+            "broke off though nobody had asked it to, and was ended",
+        ),
+        (f"{LINES} C.send_bytes = lambda *a: None; return x", "has replaced what sends its answers, and was ended."),
+        (f"{LINES} C._send = lambda *a: None; return x", "has replaced what sends its answers, and was ended."),
         ("hang", f"did not answer and was stopped in layer trap (net.py, line {LINE})"),
         ("wait", f"did not answer and was stopped in layer trap (net.py, line {LINE})"),
     ],
@@ -228,6 +238,19 @@ def test_a_death_is_one_sentence_and_leaves_nothing(tmp_path: Path, how: str, se
         engine.close()
     del state, again
     assert resources() == before
+
+
+@pytest.mark.slow
+def test_nobody_waits_for_one_that_hears_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watching, "MOST_UNHEARD", 1.0)
+    engine = DividedEngine(LocalEngine(cards(), trust=True), PROGRAM, spare=False)
+    try:
+        state = upside_down(tmp_path, network(tmp_path, f"{LINES} C.recv_bytes = lambda *a: time.sleep(1e6); return x"))
+        with pytest.raises(Died, match=r"Net in net\.py has replaced what hears what it is asked, and was ended"):
+            engine.answer(state, never)
+        assert engine.processes == ()
+    finally:
+        engine.close()
 
 
 @pytest.mark.slow
@@ -275,6 +298,7 @@ def test_a_layer_that_gives_nothing_on_the_moved_data_is_named(tmp_path: Path) -
         "signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR2]); return x",
         "signal.signal(signal.SIGHUP, signal.SIG_IGN); return x",
         "TURNED.extend(os.open('/dev/null', 0) for _ in range(600)); return x",
+        "[os.set_blocking(f, False) for f in range(64) if os.path.exists(f'/dev/fd/{f}')]; return x",
         "sys.setswitchinterval(1.0); return x",
         "sys.stdout.close(); return x",
         "os.getpid = os.kill = os.getcwd = None; return x",

@@ -175,6 +175,7 @@ def refused_files() -> Mapping[str, tuple[Refused, ...]]:
             ("a.tif", _tagged("tiff-lzw", {258: (2, None), 262: (3, 6)}), "3 channels of unknown bits, YCBCR, LZW"),
             ("a.tif", _circle("tiff"), "circle"),
             ("a.tif", _tagged("tiff", {278: (3, 0)}), "its strips have 0 rows"),
+            ("a.tif", _tagged("stack-zip", {258: (3, 2)}), "packed in a way that is not read"),
             ("a.tif", _entries(65535), "its page claims 65535 entries"),
             ("a.tif", _circle("tiff-zip"), "circle"),
         ),
@@ -397,6 +398,7 @@ def refused_files() -> Mapping[str, tuple[Refused, ...]]:
         "points-npy": (
             ("a.npy", npy(np.full((9, 3), np.nan)), "finite place"),
             ("a.npy", claiming((900_000, 3)), "truncated"),
+            ("a.npy", claiming((True, 3)) + bytes(24), "a side that is no whole number"),
         ),
         "points-npz": (
             ("a.npz", npz(points=np.ones((3, 4))), r"\(points, 3\)"),
@@ -404,6 +406,7 @@ def refused_files() -> Mapping[str, tuple[Refused, ...]]:
             ("a.npz", _locked(0x20), "packed in a way that is not known"),
             ("a.npz", npz(points=np.full((3, 3), np.nan)), "finite"),
             ("a.npz", bomb("points.npy", claiming((900_000, 3)), 2), "truncated"),
+            ("a.npz", bomb("points.npy", claiming((12_000_000, 3), "<f2"), 69), "12,000,000 points"),
         ),
         "points-ply": (
             ("a.ply", _with("points-ply", b"vertex 8", b"vertex 4000000"), "truncated"),
@@ -414,6 +417,8 @@ def refused_files() -> Mapping[str, tuple[Refused, ...]]:
             ("a.extxyz", xyz.replace("3", "999999999", 1).encode() + b"C 0 0 0\n", "truncated"),
             ("a.extxyz", xyz.replace("pos:R", "pos:[[").encode() + b"C 0 0 0\n" * 3, "a type that is none of S, R"),
             ("a.extxyz", xyz.replace("R:3", "R:1000000000").encode() + b"C 0 0 0\n" * 3, "columns"),
+            ("a.extxyz", _with("extxyz", b"pos:R:3", b"pos:R:0"), "places that are not three"),
+            ("a.extxyz", xyz.replace("pos:", ":").encode() + b"C 0 0 0\n" * 3, "no name that can be read"),
             ("a.extxyz", xyz.encode() + b"C 0 0 0\n", "truncated"),
             ("a.extxyz", _with("extxyz", b'Lattice="5', b'Lattice="nan'), "the cell of point 0 is no finite number"),
             ("a.extxyz", xyz.encode() + b"C 0 0 0\nC 0 0\nC 0 0 0\n", "line 4 has 3 columns"),

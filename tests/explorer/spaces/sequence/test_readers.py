@@ -20,6 +20,7 @@ from explorer.data.readers import ReadError, readers
 from explorer.data.writers import write_file
 from explorer.spaces.sequence.network.fit import base_columns
 from explorer.spaces.sequence.readers import assembly
+from explorer.spaces.sequence.readers.text import text_series
 from explorer.spaces.sequence.sample import sequence_sample
 
 
@@ -376,6 +377,11 @@ def test_ten_hours_of_sound_are_refused_at_once(tmp_path: Path) -> None:
 
 
 # text, DNA, JSON Lines
+
+
+def test_a_letter_that_comes_again_is_held_once() -> None:
+    names = text_series("жу" * 50).names
+    assert "".join(names) == "жу" * 50 and len({id(name) for name in names}) == 2
 
 
 def test_text_keeps_every_character(tmp_path: Path) -> None:
