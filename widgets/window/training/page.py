@@ -277,6 +277,8 @@ class TrainPage(Dialog):
         self.path.setText(str(free(self.folder / f"{file_stem(self.info.name)}.safetensors", taken)))
         self.examples.of(self.info)
         self._offer_others()
+        if self.run is not None:
+            self._offer(self.run)
 
     def _offer_others(self) -> None:
         """Offer the networks that take the same data, to be trained beside the chosen one."""
@@ -395,7 +397,8 @@ class TrainPage(Dialog):
         self._say(" ".join(filter(None, (run.sentence or run.progress(), run.warning))), bad=run.alarming)
 
     def _offer(self, run: Run) -> None:
-        choices = run.told.choices
+        """Offer the losses of the run that is steered; of one that is over only to a next one of its network."""
+        choices = run.told.choices if run.process.running or run.info is self.info else ()
         if list(choices) != [self.loss.itemData(k) for k in range(self.loss.count())][0 if choices else 1 :]:
             self.loss.clear()
             for name in choices or ("",):
