@@ -67,6 +67,16 @@ def test_values_below_zero_are_drawn_on_a_level_axis_until_others_are_chosen(pan
     assert panel.scales.currentWidget() is panel.chart and panel.log.isEnabled()
 
 
+def test_a_figure_of_long_ago_is_told_with_its_step() -> None:
+    told = Told(step=100, figures={"pixel_error": Series(), "accuracy": Series()})
+    told.figures["pixel_error"].add(0, 0.25)
+    for step in (0, 90):
+        told.figures["accuracy"].add(step, 0.5)
+    assert told.figure("pixel_error", told.figures["pixel_error"]) == "pixel error 0.25 at step 0"
+    assert told.figure("accuracy", told.figures["accuracy"]) == "accuracy 0.5"
+    assert told.figure("none", Series()) == ""
+
+
 def test_the_loss_of_a_training_that_is_over_is_offered_to_its_own_network_alone(qtbot: QtBot, tmp_path: Path) -> None:
     infos: Any = [SimpleNamespace(name=n, title=n, input_shape=(1, 29, 29), trainable=True) for n in ("gan", "vae")]
     parent = QWidget()
