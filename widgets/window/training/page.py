@@ -228,14 +228,16 @@ class TrainPage(Dialog):
     def start(self) -> None:
         """Start a training of the chosen network."""
         path = at_home(self.path.text())
+        if self.run is not None:
+            self.run.warning = ""
         if missing := self.examples.missing(self.info):
-            self._say(missing, bad=True)
+            self._refuse(missing)
             return
         if path.suffix != ".safetensors" or not path.parent.is_dir():
-            self._say(f"Weights are written to FILE.safetensors in a folder that is there, not to {path}.", bad=True)
+            self._refuse(f"Weights are written to FILE.safetensors in a folder that is there, not to {path}.")
             return
         if sum(run.process.running for run in self.runs) >= RUNNING:
-            self._say(f"{RUNNING} trainings run already; stop one of them first.", bad=True)
+            self._refuse(f"{RUNNING} trainings run already; stop one of them first.")
             return
         others = [self.infos[a.data()] for a in self.beside.menu().actions() if a.isChecked()]
         self._waiting += others
@@ -423,6 +425,14 @@ class TrainPage(Dialog):
         self.status.setText(text)
         t = theme.current()
         self.status.setStyleSheet(f"color: {t.bad if bad else t.muted};")
+
+    def _refuse(self, why: str) -> None:
+        """Say why nothing is started; a training that runs says something ten times a second, so beside that."""
+        if self.run is None:
+            self._say(why, bad=True)
+        else:
+            self.run.warning = why
+            self.draw()
 
     def _dress(self) -> None:
         for panel in (self.losses, self.errors):

@@ -77,16 +77,34 @@ def test_a_figure_of_long_ago_is_told_with_its_step() -> None:
     assert told.figure("none", Series()) == ""
 
 
-def test_the_loss_of_a_training_that_is_over_is_offered_to_its_own_network_alone(qtbot: QtBot, tmp_path: Path) -> None:
+@pytest.fixture
+def page(qtbot: QtBot, tmp_path: Path) -> Iterator[TrainPage]:
+    """Yield a page with one training that is over, of the first of two networks."""
     infos: Any = [SimpleNamespace(name=n, title=n, input_shape=(1, 29, 29), trainable=True) for n in ("gan", "vae")]
     parent = QWidget()
     qtbot.addWidget(parent)
-    page = TrainPage(parent, infos, "gan", str(tmp_path))
+    made = TrainPage(parent, infos, "gan", str(tmp_path))
     run: Any = run_of(1, loss=[1.0])
     run.info, run.sentence, run.warning, run.alarming = infos[0], "Trained.", "", False
     run.told.choices, run.told.loss = ("in turn", "D alone"), "D alone"
-    page.runs.append(run)
-    page.which.addItem(run.name)
+    made.runs.append(run)
+    made.which.addItem(run.name)
+    yield made
+    made.runs.clear()
+
+
+def test_what_keeps_a_training_from_its_start_is_said_until_the_next_try(page: TrainPage) -> None:
+    page.path.setText("/nowhere/at/all.safetensors")
+    page.start()
+    for _ in range(2):  # as often as a training that runs says something
+        page.draw()
+        assert page.status.text() == (
+            "Trained. Weights are written to FILE.safetensors in a folder that is there, not to "
+            "/nowhere/at/all.safetensors."
+        )
+
+
+def test_the_loss_of_a_training_that_is_over_is_offered_to_its_own_network_alone(page: TrainPage) -> None:
     page.draw()
     assert page.loss.currentText() == "D alone", "what is chosen stays chosen for the same network"
     page.choose("vae")
@@ -95,4 +113,3 @@ def test_the_loss_of_a_training_that_is_over_is_offered_to_its_own_network_alone
     assert page.loss.currentText() == "of its recipe"
     page.choose("gan")
     assert page.loss.currentText() == "D alone"
-    page.runs.clear()
