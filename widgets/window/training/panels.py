@@ -74,6 +74,7 @@ class LossPanel(Panel):
             self.scales.addWidget(chart)
             chart.rewound.connect(self.rewound)
         self.part = QComboBox()
+        self.part.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)  # parts are known once it learns
         self.part.addItem("loss")
         self.part.currentIndexChanged.connect(self.changed)
         self.log = QCheckBox("Logarithmic")
@@ -96,10 +97,10 @@ class LossPanel(Panel):
         if self.part.currentText() == PARTS:
             self.runs = runs = [steered]
         # minus a likelihood, say, may be below zero, where a logarithm has no place
-        below = any((points.y <= 0).any() for run in runs for points in self.chosen(run).values())
+        below = any((points.y < 0).any() for run in runs for points in self.chosen(run).values())
         chart = self.chart if self.log.isChecked() and not below else self.level
         self.log.setEnabled(not below)
-        self.log.setToolTip("Values of zero and below have no logarithm: the axis is level" if below else "")
+        self.log.setToolTip("Values below zero have no logarithm: the axis is level" if below else "")
         self.scales.setCurrentWidget(chart)
         if self.part.currentText() == PARTS:
             chart.show_parts(steered, self.smooth.value())

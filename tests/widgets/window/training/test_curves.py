@@ -43,6 +43,7 @@ def test_the_parts_of_a_loss_are_drawn_together_of_the_run_that_is_steered(panel
     panel.show_runs([first, second], second)
     panel.part.setCurrentText(PARTS)
     panel.show_runs([first, second], second)
+    assert panel.part.sizeHint().width() > panel.part.fontMetrics().horizontalAdvance(PARTS), "its name is whole"
     drawn = [(name, points.y.tolist(), colour) for name, points, colour in panel.chart.drawn]
     assert drawn == [("D", [1.5, 0.25], colour_of(1)), ("G", [2.5, 1.25], colour_of(2))]
     assert {name.removeprefix("2 gan, ") for name in panel.numbers()} == {"D", "D, step", "G", "G, step"}
