@@ -172,7 +172,7 @@ def test_a_half_that_is_fixed_by_hand_stands_still_while_the_other_learns() -> N
 
 
 def test_the_loss_that_is_told_is_that_of_the_half_that_learns() -> None:
-    """Of a G that wins against a D that stands still D's loss grows a hundredfold, which looked like a divergence."""
+    """A D that stands still loses ever more against a G that wins, which looked like a divergence."""
     told: dict[str, list[Mapping[str, float]]] = {D_ALONE: [], G_ALONE: []}
 
     class Hand:
