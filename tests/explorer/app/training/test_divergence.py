@@ -1,4 +1,4 @@
-"""Which losses stop a training because they have grown, and which do not."""
+"""Losses that stop a training because they have grown, and others that do not."""
 
 from __future__ import annotations
 
