@@ -98,6 +98,7 @@ class Drive:
         self._thread = 0
         self._latest = self._first = math.nan
         self._recent: deque[float] = deque(maxlen=GROWN_STEPS)
+        self._by = ""  # the loss that those are values of
         self._heard = False  # of any loss
         self._strange = ""  # the first parameter that is no number, when the loss is none
         self._optimizer: torch.optim.Optimizer | None = None
@@ -232,11 +233,14 @@ class Drive:
     def _trouble(self, sound: int) -> Diverged | None:
         """Return what is wrong with the loss of the step after `sound` ones."""
         loss = self._latest
+        if self.course is not None and self.course.loss_name != self._by:
+            self._by, self._first = self.course.loss_name, math.nan  # another loss has another first value
+            self._recent.clear()
         stopped = f"after {number_of(sound, 'step')}, so the training has stopped"
         if math.isfinite(loss):
             if math.isnan(self._first):
                 self._first = abs(loss)
-            self._recent.append(abs(loss))
+            self._recent.append(loss)  # one that falls far below zero gets better and better
             middle = sorted(self._recent)[GROWN_STEPS // 2] if len(self._recent) == GROWN_STEPS else 0.0
             if middle <= GROWN * max(self._first, 1e-6):
                 return None

@@ -121,8 +121,15 @@ def _pair(given: Any, where: str) -> tuple[Tensor, Tensor]:
         raise ValueError(f"{where}: examples are a pair (x, y), not {type(found).__name__}")
     tensors = []
     for name, value in zip("xy", found, strict=True):
+        sizes = {tuple(np.shape(one)) for one in value} if _is_list_of_arrays(value) else set()
+        if len(sizes) > 1:
+            one, other = sorted(sizes)[:2]
+            raise ValueError(
+                f"{where}: {name} holds arrays of unequal sizes, {one} and {other} among them: "
+                "bring them to one size first"
+            )
         try:
-            tensors.append(torch.as_tensor(value).detach())
+            tensors.append((torch.stack([*map(torch.as_tensor, value)]) if sizes else torch.as_tensor(value)).detach())
         except (TypeError, ValueError, RuntimeError):
             raise ValueError(f"{where}: {name} is no array of numbers but {type(value).__name__}") from None
     x, y = tensors
@@ -136,6 +143,10 @@ def _pair(given: Any, where: str) -> tuple[Tensor, Tensor]:
         if value.is_complex() or (value.is_floating_point() and not bool(value.isfinite().all())):
             raise ValueError(f"{where}: {name} holds values that are no finite real numbers")
     return x, y if y.is_floating_point() else y.long()
+
+
+def _is_list_of_arrays(value: Any) -> bool:
+    return isinstance(value, list | tuple) and bool(value) and all(isinstance(v, Tensor | np.ndarray) for v in value)
 
 
 def _answer(network: nn.Module, x: Tensor, where: str) -> Tensor:

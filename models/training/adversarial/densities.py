@@ -116,7 +116,8 @@ def train(
             learned = learned.replace("G", "") if way == D_ALONE else learned
             by = recipe.loss if way in (D_ALONE, G_ALONE) else way
             losses = played(network, optimizer, _with_loss(recipe, by), learned, chance)
-            course.descend(losses["D"], parts=losses)
+            # what is made small: the better G does against a D that stands still, the larger D's own loss
+            course.descend(losses["G" if way == G_ALONE else "D"], parts=losses)
         round_to_half(network)
         network.eval()
         return network, dict(network.figures())

@@ -13,6 +13,7 @@ from models.training.adversarial.quality import quality
 
 DRAWN = 2000
 TRIALS = 300
+LEAST = 1e-6  # of pictures that speak against a direction
 MEAN_OF = 3  # codes that are averaged, as in Radford et al.
 
 
@@ -26,8 +27,11 @@ def _drawn(network: Any, count: int, seed: int) -> tuple[Tensor, Tensor]:
 def directions(network: Any) -> None:
     """Note how codes with a trait differ from those without, by least squares over all three at once."""
     z, traits = _drawn(network, DRAWN, 1)
-    given = torch.cat([traits.to(z), torch.ones(len(z), 1)], 1)
-    network.add.ways.copy_(torch.linalg.lstsq(given, z).solution[: len(TRAITS)])
+    given, z = torch.cat([traits.double(), torch.ones(len(z), 1).double()], 1), z.double()
+    # by normal equations, in double precision: `lstsq` gives other last bits from run to run, and the file keeps them.
+    # The little that is added tells nothing apart but traits that all pictures share, or none has
+    moments = given.T @ given + LEAST * torch.eye(given.shape[1], dtype=given.dtype)
+    network.add.ways.copy_(torch.linalg.solve(moments, given.T @ z)[: len(TRAITS)])
 
 
 def arithmetic(network: Any, trials: int = TRIALS, seed: int = 2) -> float:

@@ -15,10 +15,11 @@ from explorer.network.opening.loading import load_model
 from explorer.spaces.grid.samples.faces import KINDS, all_faces, faces, number, read
 from explorer.work.training.course import Course, driven_by
 from models.generation import acgan, cyclegan, dcgan, sgan, stackgan
+from models.training.adversarial import faces as judged_faces
 from models.training.adversarial import images as adversarial
 from models.training.adversarial import in_turn, quality
 from models.training.adversarial.digits import class_figures, plain_figures
-from models.training.adversarial.faces import arithmetic, face_figures
+from models.training.adversarial.faces import arithmetic, directions, face_figures
 
 MODULES: dict[str, Any] = {"dcgan": dcgan, "acgan": acgan, "sgan": sgan}
 CARDS: dict[str, Card] = {name: module.CARD for name, module in MODULES.items()}
@@ -65,6 +66,31 @@ def test_training_draws_the_same_twice_and_each_half_learns_in_its_turn(module: 
     learned = set().union(*halves.values())
     assert moved[0] & learned == learned
     assert moved[1] & learned == halves["d_half"] and moved[2] & learned == halves["g_half"]
+
+
+def test_directions_of_traits_are_the_same_to_the_bit_whatever_lies_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A dcgan that was cut off and resumed differed from an unbroken one in the last bit of one of them."""
+    network = shipped("dcgan")
+    known = network.add.ways.clone()
+    with torch.no_grad():
+        directions(network)
+        torch.testing.assert_close(network.add.ways, known, atol=0.02, rtol=0)  # of weights not yet rounded
+        monkeypatch.setattr(judged_faces, "DRAWN", 300)
+        found, kept = [], []
+        for k in range(6):
+            kept.append(torch.zeros(1000 * k + 7))
+            directions(network)
+            found.append(network.add.ways.clone())
+    assert all(torch.equal(found[0], ways) for ways in found[1:])
+
+
+def test_a_trait_that_no_picture_has_is_no_direction(monkeypatch: pytest.MonkeyPatch) -> None:
+    network = shipped("dcgan")
+    monkeypatch.setattr(judged_faces, "DRAWN", 20)
+    monkeypatch.setattr(judged_faces, "read", lambda images: np.zeros((len(images), 3), np.int64))
+    with torch.no_grad():
+        directions(network)
+    assert float(network.add.ways.abs().max()) < 1e-6
 
 
 def test_precision_is_of_what_is_made_and_recall_of_the_data() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -168,6 +169,25 @@ def test_a_half_that_is_fixed_by_hand_stands_still_while_the_other_learns() -> N
         return {name.partition(".")[0] for name in kept[a] if not torch.equal(kept[a][name], kept[b][name])}
 
     assert moved(0, 1) == {"discriminator"} and moved(1, 2) == {"generator"}
+
+
+def test_the_loss_that_is_told_is_that_of_the_half_that_learns() -> None:
+    """A D that stands still loses ever more against a G that wins, which looked like a divergence."""
+    told: dict[str, list[Mapping[str, float]]] = {D_ALONE: [], G_ALONE: []}
+
+    class Hand:
+        def begun(self, course: Course) -> None:
+            course.choose(D_ALONE)
+
+        def stepped(self, course: Course) -> None:
+            told[course.loss_name].append(course.losses)
+            course.choose(D_ALONE if course.at < 5 else G_ALONE)
+            course.over = course.at == 10
+
+    with driven_by(Hand()):
+        train(build_line, Recipe(), epochs=1)
+    assert all(losses["loss"] == losses["D"] for losses in told[D_ALONE])
+    assert told[G_ALONE] and all(losses["loss"] == losses["G"] for losses in told[G_ALONE])
 
 
 @pytest.mark.slow

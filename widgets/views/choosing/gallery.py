@@ -26,6 +26,7 @@ from PySide6.QtWidgets import (
 
 from explorer.declare.card import ModelInfo
 from explorer.declare.space import kinds
+from explorer.declare.states.model_name import split_name
 from explorer.state.catalogue import Catalogue, SampleInfo
 from widgets.base.frame_view import StateView
 from widgets.base.look import theme
@@ -169,10 +170,16 @@ class GalleryView(StateView):
             self._list_models(self.catalogue)  # one more was opened
             self._search()
         infos = self.catalogue.models if self.catalogue is not None else ()
-        info = next((info for info in infos if info.name == state.model), None)
-        self.models.mark(state.model, state.compare)
+        info = next((info for info in infos if info.name == self._shown), None)
+        self.models.mark(self._shown, state.compare)
         self.data.suit(info.domain if info is not None else "")
         self.data.mark(state.sample or (info.sample if info is not None else ""), "")
+
+    @property
+    def _shown(self) -> str:
+        """Return the name of the card of the model in use, also with other weights than its own, as while it learns."""
+        name = self.state.model
+        return name if self.models.named(name) is not None else split_name(name)[0]
 
     # searching ------------------------------------------------------------------------------------------------
     def _search(self) -> None:
@@ -257,7 +264,7 @@ class GalleryView(StateView):
         if added and (info := self.models.named(name)) is not None and is_own(info):
             self.beside_asked.emit(name)
             return
-        shown = self.models.named(self.state.model) if self.known else None
+        shown = self.models.named(self._shown) if self.known else None
         alone = shown is None or shown.domain not in kinds() or kinds()[shown.domain].beside < 2
         names = ([] if alone else beside[-1:]) + [name] if added else beside
         self.wished.emit(Wish(changes={"compare": ",".join(names)}))

@@ -63,6 +63,9 @@ def smoothed(y: NDArray[np.float64], over: int) -> NDArray[np.float64]:
     return found
 
 
+Curve = tuple[str, Series, str]  # what is said of it, its points, its colour
+
+
 class StepChart(Plot):
     """Curves over steps, on a logarithmic or a linear axis.
 
@@ -82,7 +85,7 @@ class StepChart(Plot):
         self._dots = self.add(Marks(symbol=DOT, pen=None), 90)
         self._pointed = ""  # the curve under the mouse
         self.ends = (0.0, 1.0, 1.0)  # lowest and highest coordinate, last step
-        self.drawn: list[tuple[str, Series, str]] = []  # what is said of a curve, its points, its colour
+        self.drawn: list[Curve] = []
         self.now = self.add(ElementLine(), 95)
         self.now.hide()
         self._kept = self.add(pg.VTickGroup(yrange=TICKS), 94)
@@ -122,7 +125,7 @@ class StepChart(Plot):
 
     def show_curves(
         self,
-        curves: Sequence[tuple[str, Series, str]],
+        curves: Sequence[Curve],
         last: float,
         over: int = 1,
         low: float = LOWEST,
@@ -228,10 +231,24 @@ class LossChart(StepChart):
             if points is not None:
                 curves.append((run.name, points, colour_of(run.number)))
                 until[run.name] = run.told.step
+        self._show(part, curves, over, until)
+
+    def show_parts(self, run: Run, over: int) -> None:
+        """Draw what the loss of one run is made of, each part in a colour of its own."""
+        named = parts_of(run).items()
+        curves = [(name, points, colour_of(k)) for k, (name, points) in enumerate(named, 1)]
+        self._show(run.name, curves, over, {name: run.told.step for name, _, _ in curves})
+
+    def _show(self, title: str, curves: Sequence[Curve], over: int, until: Mapping[str, float]) -> None:
         last = max((float(points.x[-1]) for _, points, _ in curves if len(points)), default=1.0)
         self.show_curves(curves, last, over, until=until)
         t = theme.current()
-        self.header.write([(part, t.text, True), *((name, colour, False) for name, _, colour in curves)])
+        self.header.write([(title, t.text, True), *((name, colour, False) for name, _, colour in curves)])
+
+
+def parts_of(run: Run) -> Mapping[str, Series]:
+    """Return what the loss of a run is made of, by name; empty where it is one number."""
+    return {name: points for name, points in run.told.losses.items() if name != "loss"}
 
 
 class ErrorChart(StepChart):

@@ -228,14 +228,16 @@ class TrainPage(Dialog):
     def start(self) -> None:
         """Start a training of the chosen network."""
         path = at_home(self.path.text())
+        if self.run is not None:
+            self.run.warning = ""
         if missing := self.examples.missing(self.info):
-            self._say(missing, bad=True)
+            self._refuse(missing)
             return
         if path.suffix != ".safetensors" or not path.parent.is_dir():
-            self._say(f"Weights are written to FILE.safetensors in a folder that is there, not to {path}.", bad=True)
+            self._refuse(f"Weights are written to FILE.safetensors in a folder that is there, not to {path}.")
             return
         if sum(run.process.running for run in self.runs) >= RUNNING:
-            self._say(f"{RUNNING} trainings run already; stop one of them first.", bad=True)
+            self._refuse(f"{RUNNING} trainings run already; stop one of them first.")
             return
         others = [self.infos[a.data()] for a in self.beside.menu().actions() if a.isChecked()]
         self._waiting += others
@@ -277,6 +279,8 @@ class TrainPage(Dialog):
         self.path.setText(str(free(self.folder / f"{file_stem(self.info.name)}.safetensors", taken)))
         self.examples.of(self.info)
         self._offer_others()
+        if self.run is not None:
+            self._offer(self.run)
 
     def _offer_others(self) -> None:
         """Offer the networks that take the same data, to be trained beside the chosen one."""
@@ -395,7 +399,8 @@ class TrainPage(Dialog):
         self._say(" ".join(filter(None, (run.sentence or run.progress(), run.warning))), bad=run.alarming)
 
     def _offer(self, run: Run) -> None:
-        choices = run.told.choices
+        """Offer the losses of the run that is steered; of one that is over only to a next one of its network."""
+        choices = run.told.choices if run.process.running or run.info is self.info else ()
         if list(choices) != [self.loss.itemData(k) for k in range(self.loss.count())][0 if choices else 1 :]:
             self.loss.clear()
             for name in choices or ("",):
@@ -420,6 +425,14 @@ class TrainPage(Dialog):
         self.status.setText(text)
         t = theme.current()
         self.status.setStyleSheet(f"color: {t.bad if bad else t.muted};")
+
+    def _refuse(self, why: str) -> None:
+        """Say why nothing is started; a training that runs says something ten times a second, so beside that."""
+        if self.run is None:
+            self._say(why, bad=True)
+        else:
+            self.run.warning = why
+            self.draw()
 
     def _dress(self) -> None:
         for panel in (self.losses, self.errors):

@@ -23,10 +23,11 @@ from PySide6.QtWidgets import (
 
 from widgets.base.controls.row import ControlRow
 from widgets.base.view import View
-from widgets.window.training.curves import ErrorChart, LossChart
+from widgets.window.training.curves import ErrorChart, LossChart, parts_of
 from widgets.window.training.run import Run, Series
 
 BESIDE = 3  # runs whose layers are drawn beside each other
+PARTS = "parts of the loss"  # of the run that is steered, on one axis: D beside G, reconstruction beside divergence
 OVERLAID = 8  # runs that are drawn until somebody chooses others: as many as there are colours
 
 
@@ -62,7 +63,7 @@ class Panel(View):
 
 
 class LossPanel(Panel):
-    """The loss, a part of it or a figure, of all runs on one axis."""
+    """The loss, a part of it or a figure, of all runs on one axis; or all parts of the loss of one run."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent, "loss")
@@ -73,6 +74,7 @@ class LossPanel(Panel):
             self.scales.addWidget(chart)
             chart.rewound.connect(self.rewound)
         self.part = QComboBox()
+        self.part.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)  # parts are known once it learns
         self.part.addItem("loss")
         self.part.currentIndexChanged.connect(self.changed)
         self.log = QCheckBox("Logarithmic")
@@ -91,18 +93,31 @@ class LossPanel(Panel):
 
     def show_runs(self, runs: Sequence[Run], steered: Run) -> None:
         self.runs = runs = self.overlaid.of(runs, steered)
-        self._offer()
-        chart = self.chart if self.log.isChecked() else self.level
+        self._offer(steered)
+        if self.part.currentText() == PARTS:
+            self.runs = runs = [steered]
+        # minus a likelihood, say, may be below zero, where a logarithm has no place
+        below = any((points.y < 0).any() for run in runs for points in self.chosen(run).values())
+        chart = self.chart if self.log.isChecked() and not below else self.level
+        self.log.setEnabled(not below)
+        self.log.setToolTip("Values below zero have no logarithm: the axis is level" if below else "")
         self.scales.setCurrentWidget(chart)
-        chart.show_runs(runs, self.part.currentText(), self.smooth.value())
+        if self.part.currentText() == PARTS:
+            chart.show_parts(steered, self.smooth.value())
+        else:
+            chart.show_runs(runs, self.part.currentText(), self.smooth.value())
         chart.stand(steered)
 
     def chosen(self, run: Run) -> Mapping[str, Series]:
         part = self.part.currentText()
+        if part == PARTS:
+            return parts_of(run)
         return {name: points for name, points in (run.told.losses | run.told.figures).items() if name == part}
 
-    def _offer(self) -> None:
-        names = list(dict.fromkeys(["loss", *(n for r in self.runs for n in (*r.told.losses, *r.told.figures))]))
+    def _offer(self, steered: Run) -> None:
+        parts = [PARTS] if len(parts_of(steered)) > 1 else []
+        told = (name for run in self.runs for name in (*run.told.losses, *run.told.figures))
+        names = list(dict.fromkeys(["loss", *parts, *told]))
         if names != [self.part.itemText(k) for k in range(self.part.count())]:
             with QSignalBlocker(self.part):
                 chosen = self.part.currentText()

@@ -19,6 +19,7 @@ from explorer.work.progress import clock
 from widgets.base.text.words import figure
 from widgets.window.training.process import TrainProcess
 
+LATELY = 0.8  # of the steps so far: what was judged after so many is told without its step
 MOST = 200_000  # points of a series; of more, every second one
 
 
@@ -106,6 +107,13 @@ class Told:
         count = points.until(self.step)
         return float(points.y[count - 1]) if count else None
 
+    def figure(self, name: str, points: Series) -> str:
+        """Return what was last judged, with its step where that is long ago: nothing is judged while nobody looks."""
+        if (y := self.at(points)) is None:
+            return ""
+        step = points.x[points.until(self.step) - 1]
+        return f"{name.replace('_', ' ')} {y:.3g}" + (f" at step {step:,.0f}" if step < LATELY * self.step else "")
+
     def goes_on(self, step: int) -> None:
         """Take away what followed the step that it was taken back to: it goes on in another way."""
         if self.branch is not None and step > self.branch:
@@ -151,9 +159,7 @@ class Run(QObject):
         t = self.told
         of = f" of {t.total:,}" if t.total else ""
         losses = [f"{name} {figure(y)}" for name, points in t.losses.items() if (y := t.at(points)) is not None]
-        figures = [
-            f"{name.replace('_', ' ')} {y:.3g}" for name, points in t.figures.items() if (y := t.at(points)) is not None
-        ]
+        figures = [found for name, points in t.figures.items() if (found := t.figure(name, points))]
         seed = f"seed {t.seed} since step {t.drawn:,}" if t.drawn is not None else ""
         left = "paused" if t.paused else f"{clock(t.left)} left" if t.left is not None else ""
         epoch = f"epoch {t.epoch} of {t.epochs}" if t.epochs else ""

@@ -58,11 +58,18 @@ def test_numbers_of_tokens_stay_whole_and_other_whole_numbers_become_values() ->
     assert "test_accuracy" in from_examples(linear(), (pixels, SIDE[:20]), "net.py")(epochs=1)[1]
 
 
+def test_a_list_of_examples_is_learned_as_the_array_that_it_makes() -> None:
+    figures = [from_examples(linear(), (x, SIDE), "net.py")(epochs=2)[1] for x in (X, list(X), list(X.numpy()))]
+    assert figures[0] == figures[1] == figures[2]
+
+
 @pytest.mark.parametrize(
     ("given", "said"),
     [
         (X, "examples are a pair (x, y), not Tensor"),
         ((X, "classes"), "y is no array of numbers but str"),
+        (([X[0], X[1, :3]], SIDE[:2]), "x holds arrays of unequal sizes, (3,) and (4,) among them: bring them to one"),
+        (([*X[:2].numpy(), X[2, :3].numpy()], SIDE[:3]), "x holds arrays of unequal sizes, (3,) and (4,) among them"),
         ((X, SIDE[:7]), "x of shape (60, 4) and y of shape (7,) do not go in pairs"),
         ((X[:0], SIDE[:0]), "there is no example to learn from"),
         ((X[:1], SIDE[:1]), "there is one example, and none is left to judge by"),

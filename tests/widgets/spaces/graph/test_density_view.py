@@ -80,11 +80,25 @@ def test_maps_net_and_arrows_of_the_plane(view):
     assert view.stack.currentIndex() == 1 and view.maps.item.values.shape == (2, 12, 12)
     assert view.beliefs.item.values.shape == (2, 12, 12)
     x, _ = view.net.curves["net of z"].getData()
-    assert len(x) == 2 * 5 * 6 and np.isnan(x).sum() == 10, "every line ends in a gap"
+    assert len(x) == 2 * 5 * 6 + 4 and np.isnan(x[:60]).sum() == 10, "every line ends in a gap"
     np.testing.assert_array_equal(x[:5], rows["G(z), x"][0])
     np.testing.assert_array_equal(x[30:35], rows["G(z), x"][:, 0])
     view.set_frame(frame(line()))
     assert view.stack.currentIndex() == 0
+
+
+def test_a_generator_that_makes_one_point_leaves_the_data_to_be_seen_and_its_net_in_its_place(view):
+    rows = plane()
+    rows["p_g"] = np.zeros((12, 12))
+    rows["p_g"][2, 3] = 144.0
+    rows |= {f"G(z), {axis}": 0.25 + 0.01 * CHANCE.random((5, 5)) for axis in "xy"}
+    for k, axis in enumerate("xy"):
+        rows[f"pulled at, {axis}"] = np.stack(np.meshgrid([-2.7, 0.0, 2.7], [-2.7, 0.0, 2.7]))[k]
+    view.set_frame(frame(rows))
+    assert view.maps.bar.high == pytest.approx(rows["p_data"].max()), "the colours are those of the data"
+    assert "p_g up to 144" in view.maps.title.text
+    for low, high in view.net.box.viewRange():
+        assert low <= -2.7 and high >= 2.7, "the net is drawn on the whole plane"
 
 
 def test_the_colours_of_the_arrows_are_named_at_the_size_of_a_small_window(view):

@@ -174,6 +174,17 @@ def test_the_marks_follow_the_state_without_an_answer(view):
     assert not wishes
 
 
+def test_a_network_with_other_weights_is_marked_as_its_card_is(view):
+    name, other = (view.models.info(item(view.models, m.name)).name for m in make_catalogue(7).models[:2])
+    view.set_state(State(name, sample="digit-3"))
+    domain = view.data.domain
+    assert view.models.current == name and domain
+    view.set_state(State(f"{other}@/tmp/training.safetensors", sample="digit-3"))
+    assert view.models.current == other
+    view.set_state(State(f"{name}@/tmp/training.safetensors", sample="digit-3"))
+    assert view.models.current == name and view.data.domain == domain
+
+
 def test_alone_it_follows_frames(qtbot):
     view = opened(qtbot, GalleryView(), 250, 400)
     view.set_frame(make_frame(compare=True))

@@ -148,17 +148,20 @@ class DensityView(FrameView[Square]):
         self.contraction.show_curves({"|dG/dz|": (z, flat["|dG/dz|"])})
 
     def _draw_plane(self, rows: Mapping[str, NDArray[np.float64]]) -> None:
-        densities = np.stack([np.asarray(rows[n], np.float32) for n in NEEDED[:2]])
-        top = float(densities.max()) or 1.0
-        for grid, names, high in ((self.maps, NEEDED[:2], top), (self.beliefs, NEEDED[2:], 1.0)):
+        # of a generator that makes one point the peak would leave nothing to see of the data
+        most, top = float(rows[NEEDED[0]].max()) or 1.0, float(rows[NEEDED[1]].max())
+        more = f", {NEEDED[1]} up to {figure(top)}" if top > most else ""
+        for grid, names, high, beyond in ((self.maps, NEEDED[:2], most, more), (self.beliefs, NEEDED[2:], 1.0, "")):
             grid.set_values(np.stack([np.asarray(rows[n], np.float32) for n in names]), 0.0, high, "error", names=names)
-            grid.set_title(f"{names[0]} on the left, {names[1]} on the right; from 0 to {figure(high)}")
+            grid.set_title(f"{names[0]} on the left, {names[1]} on the right; from 0 to {figure(high)}{beyond}")
             grid.arrange()
         x, y = rows["G(z), x"], rows["G(z), y"]
         gap = np.full((len(x), 1), np.nan)
         both = [np.hstack([np.vstack([v, v.T]), np.vstack([gap, gap])]).ravel() for v in (x, y)]  # rows, columns
-        self.net.show_curves({NET: (both[0], both[1])})
         at = np.stack([rows["pulled at, x"].ravel(), rows["pulled at, y"].ravel()], 1)
+        # alone points draw nothing, and hold the range: where the net lies on the plane is seen, however small it is
+        ends = [[np.nan, at[:, k].min(), np.nan, at[:, k].max()] for k in range(2)]
+        self.net.show_curves({NET: (np.append(both[0], ends[0]), np.append(both[1], ends[1]))})
         told = {n: np.stack([rows[f"pull, {n}, x"].ravel(), rows[f"pull, {n}, y"].ravel()], 1) for n in PULLS}
         self.pulls.show_curves({name: arrows(at, way) for name, way in told.items()})
 

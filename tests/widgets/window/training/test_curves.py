@@ -1,0 +1,116 @@
+"""The page of trainings without a process: parts of one loss, values below zero, losses that are offered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from PySide6.QtWidgets import QWidget
+from pytestqt.qtbot import QtBot
+
+from widgets.window.training.curves import colour_of
+from widgets.window.training.page import TrainPage
+from widgets.window.training.panels import PARTS, LossPanel
+from widgets.window.training.run import Run, Series, Told
+
+
+def run_of(number: int, **losses: list[float]) -> Run:
+    """Return what a training has told, without its process."""
+    told = Told(losses={name: Series() for name in losses})
+    for name, values in losses.items():
+        for step, value in enumerate(values, 1):
+            told.losses[name].add(step, value)
+        told.step = len(values)
+    wanted = SimpleNamespace(seed=0, rate=1.0, path=Path(f"{number}.safetensors"))
+    process = SimpleNamespace(running=False, ask=lambda *_, **__: None)
+    made = SimpleNamespace(name=f"{number} gan", number=number, told=told, wanted=wanted, process=process)
+    return made  # type: ignore[return-value]
+
+
+@pytest.fixture
+def panel(qtbot: QtBot) -> Iterator[LossPanel]:
+    parent = QWidget()
+    qtbot.addWidget(parent)
+    yield LossPanel(parent)
+
+
+def test_the_parts_of_a_loss_are_drawn_together_of_the_run_that_is_steered(panel: LossPanel) -> None:
+    first = run_of(1, loss=[3.0, 2.5], D=[1.0, 0.5], G=[2.0, 2.0])
+    second = run_of(2, loss=[4.0, 1.5], D=[1.5, 0.25], G=[2.5, 1.25])
+    panel.show_runs([first, second], second)
+    panel.part.setCurrentText(PARTS)
+    panel.show_runs([first, second], second)
+    assert panel.part.sizeHint().width() > panel.part.fontMetrics().horizontalAdvance(PARTS), "its name is whole"
+    drawn = [(name, points.y.tolist(), colour) for name, points, colour in panel.chart.drawn]
+    assert drawn == [("D", [1.5, 0.25], colour_of(1)), ("G", [2.5, 1.25], colour_of(2))]
+    assert {name.removeprefix("2 gan, ") for name in panel.numbers()} == {"D", "D, step", "G", "G, step"}
+
+
+def test_a_loss_of_one_part_has_no_parts_to_choose(panel: LossPanel) -> None:
+    panel.show_runs([run := run_of(1, loss=[3.0])], run)
+    assert panel.part.findText(PARTS) < 0
+
+
+def test_values_below_zero_are_drawn_on_a_level_axis_until_others_are_chosen(panel: LossPanel) -> None:
+    run = run_of(1, loss=[1.0, 0.75], D=[1.0, 0.75], G=[-0.5, -2.0])
+    panel.show_runs([run], run)
+    assert panel.scales.currentWidget() is panel.chart
+    panel.part.setCurrentText("G")
+    panel.show_runs([run], run)
+    assert panel.scales.currentWidget() is panel.level and panel.log.isChecked() and not panel.log.isEnabled()
+    low, high, _ = panel.level.ends
+    assert low < -2.0 and high > -0.5, "all of it is seen"
+    panel.part.setCurrentText("D")
+    panel.show_runs([run], run)
+    assert panel.scales.currentWidget() is panel.chart and panel.log.isEnabled()
+
+
+def test_a_figure_of_long_ago_is_told_with_its_step() -> None:
+    told = Told(step=100, figures={"pixel_error": Series(), "accuracy": Series()})
+    told.figures["pixel_error"].add(0, 0.25)
+    for step in (0, 90):
+        told.figures["accuracy"].add(step, 0.5)
+    assert told.figure("pixel_error", told.figures["pixel_error"]) == "pixel error 0.25 at step 0"
+    assert told.figure("accuracy", told.figures["accuracy"]) == "accuracy 0.5"
+    assert told.figure("none", Series()) == ""
+
+
+@pytest.fixture
+def page(qtbot: QtBot, tmp_path: Path) -> Iterator[TrainPage]:
+    """Yield a page with one training that is over, of the first of two networks."""
+    infos: Any = [SimpleNamespace(name=n, title=n, input_shape=(1, 29, 29), trainable=True) for n in ("gan", "vae")]
+    parent = QWidget()
+    qtbot.addWidget(parent)
+    made = TrainPage(parent, infos, "gan", str(tmp_path))
+    run: Any = run_of(1, loss=[1.0])
+    run.info, run.sentence, run.warning, run.alarming = infos[0], "Trained.", "", False
+    run.told.choices, run.told.loss = ("in turn", "D alone"), "D alone"
+    made.runs.append(run)
+    made.which.addItem(run.name)
+    yield made
+    made.runs.clear()
+
+
+def test_what_keeps_a_training_from_its_start_is_said_until_the_next_try(page: TrainPage) -> None:
+    page.path.setText("/nowhere/at/all.safetensors")
+    page.start()
+    for _ in range(2):  # as often as a training that runs says something
+        page.draw()
+        assert page.status.text() == (
+            "Trained. Weights are written to FILE.safetensors in a folder that is there, not to "
+            "/nowhere/at/all.safetensors."
+        )
+
+
+def test_the_loss_of_a_training_that_is_over_is_offered_to_its_own_network_alone(page: TrainPage) -> None:
+    page.draw()
+    assert page.loss.currentText() == "D alone", "what is chosen stays chosen for the same network"
+    page.choose("vae")
+    assert [page.loss.itemText(k) for k in range(page.loss.count())] == ["of its recipe"]
+    page.draw()
+    assert page.loss.currentText() == "of its recipe"
+    page.choose("gan")
+    assert page.loss.currentText() == "D alone"
