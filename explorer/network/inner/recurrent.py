@@ -101,7 +101,7 @@ def _states(start: Any, alone: bool, kind: str) -> tuple[Tensor, ...]:
 
 
 def _at_once(
-    kind: str, x: Tensor, own: Mapping[str, Tensor | None], first: State | None, back: bool, lengths: None
+    kind: str, x: Tensor, own: Mapping[str, Tensor | None], first: State | None, back: bool, _: Tensor | None
 ) -> dict[str, Tensor]:
     """Return what `_run` does: torch's fused call gives the states, and all gates follow from these together."""
     if not len(x):
