@@ -119,7 +119,7 @@ def _at_once(
     drive, product = nn.functional.linear(x, w, own["bias_ih"]), before @ u.t()
     cells = before  # of no other kind than these
     if kind == "LSTM":
-        i, f, g, *_ = step(kind, drive, before, (cells,), own["bias_hh"], product)
+        i, f, g = step(kind, drive, before, (cells,), own["bias_hh"], product)[:3]
         all_cells = [cell]
         for forget, added in zip(f[:-1], (i * g)[:-1], strict=True):
             all_cells.append(forget * all_cells[-1] + added)
