@@ -60,14 +60,16 @@ def first_seen(trace: Trace, rows: Sequence[Finding], acquitted: Set[str] = froz
         acquitted: modules that do not make it, though it shows in them; it is looked for behind them.
     """
     pairs = list(zip(trace.layers, rows, strict=True))
-    clean = obedient(pairs)
+    clean, obeys = obedient(pairs), _tried(pairs)[0]
     found = ""
     for layer, row in pairs:
         if layer.owner in acquitted or not acquitted.isdisjoint(around(layer.owner)):
             found = ""
         # in a module that obeys and shows no fault there is none: the fields within are wrong guesses
         elif not found and row.seen and clean.isdisjoint(around(layer.module)):
-            found = row.name
+            # what arises within a module that obeys alone has the fault of what that is given
+            inherited = layer.within in obeys and layer.within in trace.by_name
+            found = str(layer.within) if inherited else row.name
     return found or next((row.name for row in rows if row.seen), "")
 
 

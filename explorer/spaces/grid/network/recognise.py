@@ -188,8 +188,8 @@ def _input_shape(own: Recognised) -> InputShape:
 def _asked_for(image: str, width: int) -> str:
     """Return how a file says of what kind its data are, where a dense layer comes first."""
     return (
-        f"say in the file what that is, INPUT_SHAPE = {image} of an image, INPUT_CHANNELS = {width} and INPUT_LAYOUT = "
-        "'NTC' of a sequence, or INPUT_SIGNALS = ('x', 'edge_index') of a graph; --input KIND says it of any other data"
+        f"say by --input KIND what its data are, or in the file: INPUT_SHAPE = {image} of an image, INPUT_CHANNELS = "
+        f"{width} and INPUT_LAYOUT = 'NTC' of a sequence, INPUT_SIGNALS = ('x', 'edge_index') of a graph"
     )
 
 

@@ -150,7 +150,7 @@ def test_numbers_of_tokens_are_recognised_by_trial(file: Path) -> None:
     frame = engine.answer(State(f"{file}:symbols", sample="text:abca"), lambda: False)
     p = engine.prepared(frame.state, frame.state.model)
     assert p.x.tolist() == [[0], [1], [2], [0]] and p.x.dtype == torch.int64 and p.dtype == torch.float32
-    assert p.trace["0"].shape == (1, 4, 4) and str(p.trace["0"].field) == "step scalar on axis 1"
+    assert p.trace["0"].shape == (4, 1, 4) and str(p.trace["0"].field) == "step scalar"
     with pytest.raises(ValueError, match="holds no text and no whole numbers"):
         engine.answer(State(f"{file}:symbols", sample="sine"), lambda: False)
 
