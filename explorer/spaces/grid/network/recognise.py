@@ -162,7 +162,8 @@ def _input_shape(own: Recognised) -> InputShape:
             return (channels, None, None)
     first = _dense(model)
     if first is None:
-        own.last_resort.append("grid")
+        if not any(type(m).__name__.endswith("2d") for m in model.modules()):  # as torch names what goes over images
+            own.last_resort.append("grid")
         return (1, None, None)
     if not (numbers := first.in_features):  # 0 is what a lazy one says
         raise ValueError(

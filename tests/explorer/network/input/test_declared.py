@@ -168,6 +168,14 @@ class Blocks(nn.Module):
     def forward(self, x):
         return self.net(x.flatten(1))
 
+class Pools(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.pool = nn.AvgPool2d(3, 1, 1)
+
+    def forward(self, x):
+        return self.pool(x)
+
 class Unfolds(nn.Module):
     def __init__(self):
         super().__init__()
@@ -194,7 +202,7 @@ def test_what_runs_in_several_ways_is_asked_for(name: str, said: str, tmp_path: 
     assert re.search(said, str(caught.value)[: 300 + len(str(path))]), "a longer sentence is cut off"
 
 
-@pytest.mark.parametrize("name", ["Unfolds", "Rows"])  # 32 steps without a batch would run through the rows
+@pytest.mark.parametrize("name", ["Unfolds", "Rows", "Pools"])  # 32 steps without a batch would run through the rows
 def test_what_runs_on_images_alone_is_a_network_of_images(name: str, tmp_path: Path) -> None:
     path = tmp_path / "net.py"
     path.write_text(UNTOLD)

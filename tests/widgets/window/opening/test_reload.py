@@ -239,7 +239,7 @@ def test_what_is_done_for_a_network_of_ones_own_is_told_at_once_and_can_be_chang
     file.write_text(NET.replace("nn.Conv2d(1", "nn.Conv2d(3"))
     window = open_window(state_of(file))
     line = window.data_line
-    qtbot.waitUntil(lambda: "…" not in line.text.text(), timeout=LONGEST_MS)
+    qtbot.waitUntil(lambda: ":" in line.text.text(), timeout=LONGEST_MS)
     assert line.text.text() == "Digit 3: grey repeated in 3 channels"
     settle(qtbot, window)
     qtbot.mouseClick(line.button, Qt.MouseButton.LeftButton)
