@@ -195,7 +195,7 @@ def check_equivariance(
     if details and report.verdict == "broken":
 
         def trial(other: str) -> Report:
-            return again(given, group=other, dtype=None, details=False, progress=None)
+            return again(given, group=other, dtype=dtype, details=False, progress=None)
 
         return replace(report, hints=(*report.hints, *_that_hold(symmetry.nearby, trial)))
     return report

@@ -161,11 +161,13 @@ def _input_shape(own: Recognised) -> InputShape:
             )
             return (channels, None, None)
     first = _dense(model)
+    numbers = first.in_features if first is not None else 0  # 0 is what a lazy one says
+    if not numbers and any(type(m).__name__.endswith("2d") for m in model.modules()):
+        return (1, None, None)  # so torch names what goes over images, lazy convolutions too
     if first is None:
-        if not any(type(m).__name__.endswith("2d") for m in model.modules()):  # as torch names what goes over images
-            own.last_resort.append("grid")
+        own.last_resort.append("grid")
         return (1, None, None)
-    if not (numbers := first.in_features):  # 0 is what a lazy one says
+    if not numbers:
         raise ValueError(
             f"its first layer is made for as many numbers as it is first given; {_asked_for('(1, 28, 28)', 1)}"
         )

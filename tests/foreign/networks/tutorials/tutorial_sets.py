@@ -25,7 +25,7 @@ CASES = (
     *theirs("tnet", {"tnet_stripe": "c2"}, partial(members, 3, 2), out=FIXED),
     *theirs(
         "encoder",
-        {"encoder_pos": "enc.layers.0.self_attn.attention"},
+        {"encoder_pos": "enc.layers.0.self_attn"},
         partial(members, 4, 0),
         out=("nodes@0",),
     ),
