@@ -15,6 +15,11 @@ Chart = TypeVar("Chart", bound=QWidget)
 READABLE = QSize(560, 300)  # pixels: of exported charts that are narrower on the screen
 
 
+def readable_size(view: QWidget) -> QSize:
+    """Return a size at which headings are whole, as the `figure_size` of a view: below the stage it may be narrow."""
+    return view.size().expandedTo(READABLE)
+
+
 class Beside(QWidget, Generic[Chart]):
     """As many charts as are asked for; they are made once, and those that are not needed are hidden."""
 

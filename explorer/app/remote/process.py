@@ -131,9 +131,7 @@ class Worker:
                 return None
             return self._receiver.unpacked(self._hearing.take(), said(hint))
         except (Refused, ValueError, MemoryError):  # bytes of somebody else's
-            where = self.note.place
-            self.kill()
-            raise Died(f"{who(names)} {GARBLED}{place(where, '', names)}.", where) from None
+            raise self._killed(names, GARBLED) from None
 
     def _awaited(self, names: tuple[str, ...], cancelled: Callable[[], bool], hint: Any) -> Any:
         urgent: float | None = None  # since when it stands in somebody's way
@@ -152,12 +150,9 @@ class Worker:
                     self.changed = one_line(rest[0][:LONGEST])
                     printed(f"{who(names)} has changed {self.changed}: other networks run in another process.\n")
                     continue
-                if (
-                    kind == "cancelled" and not wished and why is None
-                ):  # it would do so at each request, and say nothing
-                    where = self.note.place
-                    self.kill()
-                    raise Died(f"{who(names)} {UNASKED}{place(where, '', names)}.", where)
+                # it would do so at each request, and say nothing
+                if kind == "cancelled" and not wished and why is None:
+                    raise self._killed(names, UNASKED)
                 if kind != "told":
                     return self._answer(kind, rest, urgent is not None)
                 why = self._asked(lambda: False, *rest) or why
@@ -170,13 +165,17 @@ class Worker:
             if self._process.poll() is not None and not self._hearing.poll():
                 raise EOFError
             if stands := standing.told(self._started.working) or asked.told(lambda: not self._hearing.poll()):
-                where = self.note.place
-                self.kill()
-                raise Died(f"{who(names)} {stands}{place(where, '', names)}.", where)
+                raise self._killed(names, stands)
             if self._limit and memory(self._started.working) > OVER * self._limit:
                 told, where = excess(names, self._limit, here(self._started, self.note, names)), self.note.place
                 self.kill()
                 raise Died(told, where)
+
+    def _killed(self, names: tuple[str, ...], what: str) -> Died:
+        """End the process; return what is said of it: what one of these networks has done, and where in it that was."""
+        where = self.note.place
+        self.kill()
+        return Died(f"{who(names)} {what}{place(where, '', names)}.", where)
 
     def _asked(self, cancelled: Callable[[], bool], text: str = "", share: float = 0.0) -> Cancelled | None:
         """Say how far it is and hand on what it has printed; return why nobody waits any more, if that is so."""

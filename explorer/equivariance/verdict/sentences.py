@@ -11,10 +11,10 @@ from explorer.network.tracing.layers import OUTPUT, Trace
 Shapes = Mapping[str, tuple[Sequence[int], Sequence[int]]]
 
 
-def listed(names: Sequence[str], most: int = 4) -> str:
-    """Return "a, b, c, d, ..." of names, each once."""
+def listed(names: Sequence[str], most: int = 4, mark: str = ", ") -> str:
+    """Return "a, b, c, d, ..." of names, each once; `mark` stands between them."""
     names = list(dict.fromkeys(names))
-    return ", ".join(names[:most]) + (", ..." if len(names) > most else "")
+    return mark.join([*names[:most], *(["..."] if len(names) > most else [])])
 
 
 def draws(random: Sequence[str], unsteady: Sequence[str], before: bool = False) -> str:
@@ -116,8 +116,7 @@ def in_part(name: str, errors: Mapping[tuple[str, int, int], float], limit: floa
     kept, bad = [n for n in labels if n not in {label for label, *_ in broken}], {key[1:] for key in broken}
     said = []
     if kept and broken:
-        some = "; ".join(kept[:4]) + ("; ..." if len(kept) > 4 else "")
-        said.append(f"{name} keeps its law under {some} ({len(kept)} of {len(labels)} elements)")
+        said.append(f"{name} keeps its law under {listed(kept, mark='; ')} ({len(kept)} of {len(labels)} elements)")
     if 0 < len(bad) < len(samples):
         said.append(
             f"{name} breaks its law on {len(bad)} of {len(samples)} samples, and keeps it on the others: as where "

@@ -77,8 +77,10 @@ def gates(module: nn.RNNBase, given: Any, start: Any = None) -> dict[str, Tensor
             at = layer * len(directions) + d
             own = {n: getattr(module, f"{n}_l{layer}{suffix}", None) for n in _WEIGHTS}
             first = tuple(s[at] for s in states) if states else None
-            run = _at_once if lengths is None and own["weight_hr"] is None else _run
-            values = run(kind, below, own, first, bool(suffix), lengths)
+            if lengths is None and own["weight_hr"] is None and len(below):
+                values = _at_once(kind, below, own, first, bool(suffix))
+            else:
+                values = _run(kind, below, own, first, bool(suffix), lengths)
             outputs.append(values["hidden"])
             for name, value in values.items():
                 value = value[:, 0] if alone else value
@@ -101,11 +103,9 @@ def _states(start: Any, alone: bool, kind: str) -> tuple[Tensor, ...]:
 
 
 def _at_once(
-    kind: str, x: Tensor, own: Mapping[str, Tensor | None], first: State | None, back: bool, _: Tensor | None
+    kind: str, x: Tensor, own: Mapping[str, Tensor | None], first: State | None, back: bool
 ) -> dict[str, Tensor]:
-    """Return what `_run` does: torch's fused call gives the states, and all gates follow from these together."""
-    if not len(x):
-        return _run(kind, x, own, first, back, None)
+    """Return what `_run` does of whole sequences: torch's fused call gives the states, which all gates follow from."""
     w, u = own["weight_ih"], own["weight_hh"]
     assert w is not None and u is not None
     x = x.flip(0) if back else x

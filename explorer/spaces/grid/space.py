@@ -155,11 +155,9 @@ class GridSpace(Space):
         return replace(from_signals(sample, names, device, dtype), call=call)
 
     def attempts(self, network: nn.Module, kind: str) -> Iterator[Form]:
-        from explorer.spaces.grid.network.recognise import sized
+        from explorer.spaces.grid.network.recognise import images_by_trial
 
-        for channels in (1, 3):
-            if (found := sized(network, channels)) is not None:
-                yield found
+        return images_by_trial(network, (1, 3))
 
     def in_steps(self, inputs: Inputs, step: int) -> Inputs:
         from explorer.network.input.resizing import rounded_up

@@ -149,7 +149,7 @@ class SequenceSpace(Space):
         reasons |= dict.fromkeys(("channels", "layout"), "found by trying: so a step of x changes the answer at others")
         reasons |= {name: f"the file says INPUT_{name.upper()} = {value!r:.60}" for name, value in told.items()}
         network.why.update(reasons | {"most": reasons.get("steps", "")})
-        if not told and names and begins_with_ids(made, names=names):
+        if not told and names and (not along or begins_with_ids(made, names=names)):
             network.why["names"] = f"its forward {'reads' if read else 'takes'} {', '.join(names)}"
             return sequence_input(made, {"kind": "ids", "names": names})
         if named or ((len(needed) > 1 or network.by_keyword()) and told.get("kind", "values") == "values"):

@@ -26,8 +26,7 @@ def figure(value: float | None) -> str:
         return "∞" if value > 0 else "−∞"
     if value == 0 or 1e-3 <= abs(value) < 1000:
         return with_minus(f"{value:.3g}")
-    mantissa, exponent = f"{value:.1e}".split("e")
-    return with_minus(f"{mantissa}e{int(exponent)}")
+    return with_minus(f"{value:.1e}")
 
 
 def duration(milliseconds: float) -> str:

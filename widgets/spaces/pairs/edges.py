@@ -27,7 +27,6 @@ from widgets.maps.mosaic import MISSING
 from widgets.spaces.pairs.panel import BAR, Panel
 from widgets.spaces.pairs.tiles import HIDDEN, Style, shade
 
-# Okabe and Ito's, for the classes of nodes
 CORNER = 40.0  # pixels of names of rows, beside which the axes are named
 WRITTEN = 30.0  # pixels of a cell from which its value is written in it
 
@@ -352,10 +351,7 @@ def short(value: float) -> str:
         return figure(value) if value == 0 else "nan" if math.isnan(value) else figure(value)
     if 0.005 <= abs(value) < 1:
         return with_minus(f"{value:.2f}".replace("0.", ".", 1))
-    if abs(value) < 0.005:
-        mantissa, exponent = f"{value:.0e}".split("e")
-        return with_minus(f"{mantissa}e{int(exponent)}")
-    return with_minus(f"{value:.3g}")
+    return with_minus(f"{value:.0e}" if abs(value) < 0.005 else f"{value:.3g}")
 
 
 def labelled(count: int, pixels: float, line: float) -> int:

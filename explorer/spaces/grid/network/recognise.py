@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from torch import nn
@@ -95,14 +95,19 @@ def image_by_trial(own: Recognised, shape: InputShape | None = None) -> InputSpe
     if len(own.required()) != 1:
         return None
     # a first convolution may be given more than the image, and filters may be a parameter of the network itself
-    for channels in dict.fromkeys((*(shape or ())[:1], 1, 3, *own.widths_of_filters(2))):
-        if channels and (found := sized(own.network(), channels)) is not None:
-            if shape is None or found != InputSpec(shape):
-                own.why["shape"] = own.why["multiple"] = "of the sizes that were tried it runs on such images"
-            if shape is None:
-                own.why["data"] = own.why["shape"]
-            return found
-    return None
+    found = next(images_by_trial(own.network(), (*(shape or ())[:1], 1, 3, *own.widths_of_filters(2))), None)
+    if found is not None and (shape is None or found != InputSpec(shape)):
+        own.why["shape"] = own.why["multiple"] = "of the sizes that were tried it runs on such images"
+        if shape is None:
+            own.why["data"] = own.why["shape"]
+    return found
+
+
+def images_by_trial(network: nn.Module, widths: Iterable[int | None]) -> Iterator[InputSpec]:
+    """Yield the images that a network runs with, of each width that is tried."""
+    for channels in dict.fromkeys(widths):
+        if channels and (found := sized(network, channels)) is not None:
+            yield found
 
 
 def sized(network: nn.Module, channels: int) -> InputSpec | None:
@@ -160,11 +165,10 @@ def _input_shape(own: Recognised) -> InputShape:
                 f"its first convolution, {name or type(module).__name__}, takes {number_of(channels, 'channel')}"
             )
             return (channels, None, None)
-    first = _dense(model)
-    numbers = first.in_features if first is not None else 0  # 0 is what a lazy one says
+    numbers = _dense(model)
     if not numbers and any(type(m).__name__.endswith("2d") for m in model.modules()):
         return (1, None, None)  # so torch names what goes over images, lazy convolutions too
-    if first is None:
+    if numbers is None:
         own.last_resort.append("grid")
         return (1, None, None)
     if not numbers:
@@ -201,8 +205,7 @@ def proposed_shape(own: Recognised) -> tuple[InputShape, str] | None:
     try:
         return _input_shape(own), own.why.get("shape", "")
     except ValueError:
-        first = _dense(own.network())
-        numbers = first.in_features if first is not None else 0
+        numbers = _dense(own.network()) or 0
     for channels in (1, 3):
         side = math.isqrt(numbers // channels)
         if numbers and channels * side**2 == numbers:
@@ -210,6 +213,6 @@ def proposed_shape(own: Recognised) -> tuple[InputShape, str] | None:
     return None
 
 
-def _dense(model: nn.Module) -> nn.Linear | None:
-    """Return the first dense layer."""
-    return next((m for m in model.modules() if isinstance(m, nn.Linear)), None)
+def _dense(model: nn.Module) -> int | None:
+    """Return how many numbers the first dense layer takes, 0 for a lazy one; None where there is none."""
+    return next((m.in_features for m in model.modules() if isinstance(m, nn.Linear)), None)

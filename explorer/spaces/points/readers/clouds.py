@@ -234,7 +234,7 @@ def _only_rows(archive: Archive) -> str:
     return archive.names[0] if len(archive.names) == 1 and _are_rows(archive.header(archive.names[0])) else ""
 
 
-def _read_npz_part(path: Path, part: str) -> Sample:
+def _read_npz(path: Path, part: str = "") -> Sample:
     file_bytes(path)
     with refusing(path, "NPZ"), opened(path) as arrays:
         first = next((name for name in _PLACES if name in arrays.names), "") or _only_rows(arrays)
@@ -254,7 +254,7 @@ def _read_npz_part(path: Path, part: str) -> Sample:
         if bad.size:
             raise Broken(f"point {int(bad[0])} is at no finite place", "leave such points out")
 
-        def beside(names: tuple[str, ...], shape: tuple[int, ...]) -> NDArray[Any] | None:
+        def of_points(names: tuple[str, ...], shape: tuple[int, ...]) -> NDArray[Any] | None:
             found = next((arrays.array(name) for name in names if name in arrays.names), None)
             if found is not None and found.ndim == len(shape) + 1 and len(found) == count:
                 found = found[wanted]
@@ -262,14 +262,10 @@ def _read_npz_part(path: Path, part: str) -> Sample:
 
         n = len(places)
         sample = points_sample(
-            path.stem, places, numbers=beside(_NUMBERS, (n,)), velocity=beside(_VELOCITIES, (n, 3)),
-            charge=beside(_CHARGES, (n,)), values=_features(arrays, n), title=path.name, source=str(path),
+            path.stem, places, numbers=of_points(_NUMBERS, (n,)), velocity=of_points(_VELOCITIES, (n, 3)),
+            charge=of_points(_CHARGES, (n,)), values=_features(arrays, n), title=path.name, source=str(path),
         )  # fmt: skip
         return one_of(sample, path, wanted, count, "frame")
-
-
-def _read_npz(path: Path) -> Sample:
-    return _read_npz_part(path, "")
 
 
 def _features(arrays: Archive, n: int) -> NDArray[Any] | None:
@@ -323,6 +319,6 @@ READER = (
     ),
     Reader(
         "points-npz", "Cloud of points (NPZ)", (".npz",), "points", lambda head: False, _read_npz, fits=_is_cloud,
-        part=_read_npz_part, rates=_rates_npz,
+        part=_read_npz, rates=_rates_npz,
     ),
 )  # fmt: skip

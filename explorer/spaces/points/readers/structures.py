@@ -58,7 +58,7 @@ def read_structure(path: Path, form: str, title: str, part: str = "") -> Sample:
         if size > MOST_BYTES:
             raise Broken(f"the file has {size:,} bytes, and the most of a structure is {MOST_BYTES:,}", FEW)
         sample, count, what = _READ_AS[form](path, part)
-        return one_of(sample, path, require_part(part, count, what), count, what)
+        return one_of(sample, path, wanted_of(part), count, what)
 
 
 def _extended(path: Path, part: str) -> tuple[Sample, int, str]:
@@ -230,8 +230,8 @@ def _wrapped(path: Path, read: _Read, notes: list[str], whole: bool = False) -> 
     )  # fmt: skip
 
 
-def _reading(form: str, title: str) -> Callable[[Path, str], Sample]:
-    def read(path: Path, part: str) -> Sample:
+def _reading(form: str, title: str) -> Callable[..., Sample]:
+    def read(path: Path, part: str = "") -> Sample:
         return read_structure(path, form, title, part)
 
     return read
@@ -248,9 +248,9 @@ def _is_extended(path: Path) -> bool:
 _EXTENDED, _PDB, _CIF = _reading("extxyz", "extended XYZ"), _reading(PDB, "PDB"), _reading("cif", "CIF")
 READER = (
     Reader("extxyz", "Molecule or crystal (extended XYZ)", (".extxyz",), "points", lambda head: False,
-           lambda path: _EXTENDED(path, ""), fits=_is_extended, part=_EXTENDED, rank=-1),
+           _EXTENDED, fits=_is_extended, part=_EXTENDED, rank=-1),
     Reader("pdb", "Molecule (PDB)", (".pdb", ".ent"), "points", lambda head: _BEGINS.match(head) is not None,
-           lambda path: _PDB(path, ""), part=_PDB),
+           _PDB, part=_PDB),
     Reader("cif", "Crystal or molecule (CIF, mmCIF)", (".cif", ".mmcif"), "points", lambda head: head[:5] == b"data_",
-           lambda path: _CIF(path, ""), part=_CIF),
+           _CIF, part=_CIF),
 )  # fmt: skip

@@ -136,7 +136,7 @@ def dialogues_in(text: str) -> tuple[list[Dialogue], list[str]]:
     return dialogues, notes
 
 
-def _read_part(path: Path, part: str) -> Sample:
+def _read(path: Path, part: str = "") -> Sample:
     with refusing(path, "dialogue with profiles"):
         wanted = _PART.fullmatch(part) if part else None
         if part and wanted is None:
@@ -161,11 +161,7 @@ def _read_part(path: Path, part: str) -> Sample:
         return replace(sample, parts=count)
 
 
-def _read(path: Path) -> Sample:
-    return _read_part(path, "")
-
-
 READER = Reader(
     "persona-chat", "Dialogues with profiles (Persona-chat)", (".persona", ".txt"), "set", _sniff, _read,
-    part=_read_part, rates=_rates,
+    part=_read, rates=_rates,
 )  # fmt: skip

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.data.formats.checks import DENSEST, FREE, Broken, file_bytes, refusing
-from explorer.data.formats.several import one_of, require_part
+from explorer.data.formats.several import one_of, require_part, wanted_of
 from explorer.data.readers import Reader
 from explorer.declare.samples import Sample
 from explorer.spaces.volume.readers.assembly import require_volume, sample_of_file
@@ -153,17 +153,11 @@ def _stretched(values: NDArray[np.float32], axis: int, count: int) -> NDArray[np
     return between
 
 
-def _read_part(path: Path, part: str) -> Sample:
+def _read(path: Path, part: str = "") -> Sample:
     file_bytes(path)
     with refusing(path, "NIfTI"):
         values, notes, count = _loaded(path, part)
-        return one_of(sample_of_file(path, values, notes), path, require_part(part, count, "volume"), count, "volume")
+        return one_of(sample_of_file(path, values, notes), path, wanted_of(part), count, "volume")
 
 
-def _read(path: Path) -> Sample:
-    return _read_part(path, "")
-
-
-READER = Reader(
-    "nifti", "Volume (NIfTI)", (".nii", ".gz"), "volume", lambda head: False, _read, fits=_fits, part=_read_part
-)
+READER = Reader("nifti", "Volume (NIfTI)", (".nii", ".gz"), "volume", lambda head: False, _read, fits=_fits, part=_read)

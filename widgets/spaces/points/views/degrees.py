@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QPoint, QSize, Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QComboBox, QVBoxLayout, QWidget
 
 from explorer.spaces.points.drawing.spectrum import Degreed
@@ -15,7 +15,7 @@ from widgets.base.frame_view import FrameView
 from widgets.base.text.words import subject
 from widgets.base.view import ViewSpec, numbers_of
 from widgets.charts.adaptive import Adaptive
-from widgets.charts.beside import READABLE, Beside
+from widgets.charts.beside import Beside, readable_size
 from widgets.spaces.points.charts.basis_chart import BasisChart
 from widgets.spaces.points.charts.degree_chart import DegreeChart
 
@@ -96,9 +96,7 @@ class DegreesView(FrameView[tuple[Square, Degreed]]):
         self.functions.setVisible(len(names) > 1)
         return self.functions.currentText()
 
-    def figure_size(self) -> QSize:
-        """Return a size at which the headings are whole, for exported figures: below the stage it may be narrow."""
-        return self.size().expandedTo(READABLE)
+    figure_size = readable_size
 
     def numbers(self) -> dict[str, NDArray[Any]]:
         out: dict[str, NDArray[Any]] = {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from numpy.typing import NDArray
-from PySide6.QtCore import QSignalBlocker, QSize
+from PySide6.QtCore import QSignalBlocker
 from PySide6.QtWidgets import QComboBox, QWidget
 
 from explorer.spaces.points.drawing.values import PointsPart
@@ -14,7 +14,7 @@ from widgets.base.controls.row import ControlRow, stacked
 from widgets.base.frame_view import FrameView
 from widgets.base.text.words import subject
 from widgets.base.view import ViewSpec, Wish, numbers_of
-from widgets.charts.beside import READABLE, Beside
+from widgets.charts.beside import Beside, readable_size
 from widgets.spaces.points.charts.lifted_chart import LiftedChart
 
 NO_LIFT = "This network lifts no points to a group: choose lieconv or lie-transformer."
@@ -77,9 +77,7 @@ class LiftedView(FrameView[tuple[Square, PointsPart]]):
             box.setCurrentIndex(chosen)
         box.setEnabled(len(words) > 1)
 
-    def figure_size(self) -> QSize:
-        """Return a size at which the headings are whole, for exported figures: below the stage it may be narrow."""
-        return self.size().expandedTo(READABLE)
+    figure_size = readable_size
 
     def numbers(self) -> dict[str, NDArray[Any]]:
         sides = []

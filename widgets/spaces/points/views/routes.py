@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QSignalBlocker, QSize
+from PySide6.QtCore import QSignalBlocker
 from PySide6.QtWidgets import QComboBox, QWidget
 
 from explorer.spaces.points.drawing.routes import Route, Routed
@@ -16,7 +16,7 @@ from widgets.base.controls.row import ControlRow, stacked
 from widgets.base.frame_view import FrameView
 from widgets.base.text.words import subject
 from widgets.base.view import ViewSpec, Wish, numbers_of
-from widgets.charts.beside import READABLE, Beside
+from widgets.charts.beside import Beside, readable_size
 from widgets.spaces.points.charts.routes_chart import RoutesChart
 
 NO_PRODUCT = (
@@ -110,9 +110,7 @@ class RoutesView(FrameView[tuple[Square, Routed]]):
             first, count = route.channels
             self.wished.emit(Wish({"layer": route.layer, "channel": first if count else None}))
 
-    def figure_size(self) -> QSize:
-        """Return a size at which the headings are whole, for exported figures: below the stage it may be narrow."""
-        return self.size().expandedTo(READABLE)
+    figure_size = readable_size
 
     def numbers(self) -> dict[str, NDArray[Any]]:
         sides = []

@@ -90,7 +90,7 @@ def _points(lines: list[str]) -> Found:
     return found
 
 
-def _read_part(path: Path, part: str) -> Sample:
+def _read(path: Path, part: str = "") -> Sample:
     file_bytes(path)
     with refusing(path, "XYZ file"):
         try:
@@ -112,10 +112,6 @@ def _read_part(path: Path, part: str) -> Sample:
         return sample_of(path, _points(lines))
 
 
-def _read(path: Path) -> Sample:
-    return _read_part(path, "")
-
-
 def _fits(path: Path) -> bool:
     """Return whether a file begins with a count, a remark and an atom; a cloud of points could be any table."""
     with path.open("rb") as file:
@@ -124,5 +120,5 @@ def _fits(path: Path) -> bool:
 
 
 READER = Reader(
-    "xyz", "Molecule or points (XYZ)", (".xyz",), "graph", lambda head: False, _read, fits=_fits, part=_read_part
+    "xyz", "Molecule or points (XYZ)", (".xyz",), "graph", lambda head: False, _read, fits=_fits, part=_read
 )
