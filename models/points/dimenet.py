@@ -46,6 +46,21 @@ def angles(ways: Tensor, first: Tensor, second: Tensor) -> Tensor:
     return torch.atan2(cross, (one * other).sum(1))
 
 
+def by_edge(first: Tensor, second: Tensor, edges: int) -> tuple[Tensor, Tensor]:
+    """Return the pairs of `turns` in rows of one length, one for each second edge: a row is summed by one product.
+
+    Returns:
+        the slot of each pair among all rows, (T,), and the first edge in each slot, (E, most); in slots that stay
+        empty it is `edges`, one beyond the last.
+    """
+    count = torch.bincount(second, minlength=edges)
+    most = int(count.max()) if edges else 0
+    offset = most * torch.arange(edges, device=second.device) - (count.cumsum(0) - count)
+    slot = torch.arange(len(second), device=second.device) + offset.index_select(0, second)
+    heard = torch.full((edges * most,), edges, device=second.device).index_copy_(0, slot, first)
+    return slot, heard.view(edges, most)
+
+
 class FirstMessages(nn.Module):
     """m_ji = σ(W [h_j, h_i, σ(W' e_RBF)]): numbers (N,), (E, R), (2, E) -> (E, C)."""
 
@@ -77,13 +92,19 @@ class Directional(nn.Module):
         self.last = nn.Linear(channels, channels)
         self.act = nn.SiLU()
 
-    def forward(self, m: Tensor, radial: Tensor, angular: Tensor, first: Tensor, second: Tensor) -> Tensor:
+    def forward(self, m: Tensor, radial: Tensor, angular: Tensor, slot: Tensor, heard_from: Tensor) -> Tensor:
         own = self.act(self.own(m))
         heard = self.act(self.heard(m)) * self.radial(radial)
         # not as a layer: its rows are pairs of edges
         seen = nn.functional.linear(angular, self.angular.weight)
-        told = torch.einsum("tb,tc,dbc->td", seen, heard[first], self.table)
-        return m + self.act(self.last(own.index_add(0, second, told)))
+        # summed over k before the table mixes channels, as pairs are many: no pair has all products of both
+        slots = heard_from.numel()
+        rows = seen.new_zeros(slots, seen.shape[1]).index_copy(0, slot, seen).unflatten(0, heard_from.shape)
+        padded = torch.cat([heard, heard.new_zeros(1, heard.shape[1])])
+        near = padded.index_select(0, heard_from.flatten()).unflatten(0, heard_from.shape)
+        both = torch.bmm(rows.mT, near)  # (E, B, C)
+        told = nn.functional.linear(both.flatten(1), self.table.flatten(1))
+        return m + self.act(self.last(own + told))
 
 
 class AtAtoms(nn.Module):
@@ -130,8 +151,9 @@ class DimeNet(nn.Module):
         first, second = turns(edge_index, len(number))
         angular = self.angular.values(lengths[:, 0], angles(ways, first, second), first)
         m = self.messages(number, radial, edge_index)
+        slot, heard_from = by_edge(first, second, len(m))
         for one in self.rounds:
-            m = one(m, radial, angular, first, second)
+            m = one(m, radial, angular, slot, heard_from)
         return self.total(self.head(self.atoms(m, radial, edge_index, number) / math.sqrt(RADIAL)))
 
 
@@ -161,5 +183,5 @@ CARD = Card(
     domain="points",
     sample="ethanol-3d",
     params=(Param("layers", "Rounds", 2, 1, 5, whole=True),),
-    source=(AngularBasis, turns, Directional, AtAtoms, DimeNet),
+    source=(AngularBasis, turns, by_edge, Directional, AtAtoms, DimeNet),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
+from typing import Any
 from unittest.mock import patch
 
 import numpy as np
@@ -28,7 +29,7 @@ from models.layers.points.angular import AngularBasis
 from models.layers.points.geometry import BesselBasis, GaussianBasis
 from models.layers.points.irreps import Gate, Harmonics, Mix, Pairs, PathProduct
 from models.points.dgcnn import EdgeConvolution, Joined, smallest
-from models.points.dimenet import Directional, angles, turns
+from models.points.dimenet import Directional, angles, by_edge, turns
 from models.points.egnn import Layer
 from models.points.schnet import SchNet
 from models.training.points.bodies import Systems, errors
@@ -228,8 +229,45 @@ def test_directional_messages_are_those_of_torch_geometric() -> None:
         block.W.copy_(mine.table)
         m, radial = torch.randn(len(lengths), 32).double(), torch.randn(len(lengths), 6).double()
         torch.testing.assert_close(
-            mine(m, radial, got, first, second), block(m, radial, got, first, second), rtol=1e-9, atol=1e-9
+            mine(m, radial, got, *by_edge(first, second, len(m))),
+            block(m, radial, got, first, second),
+            rtol=1e-9,
+            atol=1e-9,
         )
+
+
+def test_directional_messages_hold_no_table_of_channels_for_each_pair_of_edges() -> None:
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    class Largest(TorchDispatchMode):
+        found = 0
+
+        def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            made = func(*args, **(kwargs or {}))
+            if isinstance(made, torch.Tensor):
+                self.found = max(self.found, made.numel())
+            return made
+
+    torch.manual_seed(8)
+    source, target = (~torch.eye(20, dtype=torch.bool)).nonzero().T
+    first, second = turns(torch.stack([source, target]), 20)
+    layer, pairs = Directional(32, 6, 30, 6), len(first)
+    given = torch.randn(380, 32), torch.randn(380, 6), torch.randn(pairs, 30), *by_edge(first, second, 380)
+    with torch.no_grad(), Largest() as largest:
+        layer(*given)
+    assert largest.found <= 33 * pairs
+
+
+@pytest.mark.parametrize("points", [1, 2, 3])
+def test_a_molecule_without_pairs_of_edges_has_directional_messages(points: int) -> None:
+    index = (~torch.eye(points, dtype=torch.bool)).nonzero().T.flip(0)
+    first, second = turns(index, points)
+    layer, edges = Directional(32, 6, 30, 6), index.shape[1]
+    slot, heard_from = by_edge(first, second, edges)
+    m = torch.randn(edges, 32)
+    made = layer(m, torch.randn(edges, 6), torch.randn(len(first), 30), slot, heard_from)
+    assert made.shape == m.shape and bool(made.isfinite().all())
+    assert sorted(heard_from.flatten()[slot].tolist()) == sorted(first.tolist())
 
 
 def test_edge_convolutions_are_those_of_torch_geometric() -> None:
