@@ -33,14 +33,18 @@ def encoder(hidden: int) -> nn.Sequential:
 class Decoder(nn.Module):
     """The way back: a code becomes maps of 8 x 8, which are enlarged twice; the last layer gives grey values.
 
+    Args:
+        deep: another layer of `hidden` features lies between the code and the maps. A plane is folded further by it.
+
     Shapes:
         (N, given) -> (N, 1, 29, 29) in (0, 1).
     """
 
-    def __init__(self, given: int, hidden: int) -> None:
+    def __init__(self, given: int, hidden: int, deep: bool = False) -> None:
         super().__init__()
         self.widen = nn.Linear(given, hidden)
         self.relu1 = nn.ReLU()
+        self.fold = nn.Sequential(nn.Linear(hidden, hidden), nn.ReLU()) if deep else None
         self.maps = nn.Linear(hidden, WIDE * SIDES[2] ** 2)
         self.relu2 = nn.ReLU()
         self.unflatten = nn.Unflatten(1, (WIDE, SIDES[2], SIDES[2]))
@@ -53,7 +57,9 @@ class Decoder(nn.Module):
 
     def logits(self, z: Tensor) -> Tensor:
         """Return what the grey values are the logistic function of, (N, 1, 29, 29)."""
-        maps = self.unflatten(self.relu2(self.maps(self.relu1(self.widen(z)))))  # (N, 16, 8, 8)
+        h = self.relu1(self.widen(z))
+        h = h if self.fold is None else self.fold(h)
+        maps = self.unflatten(self.relu2(self.maps(h)))  # (N, 16, 8, 8)
         maps = self.relu3(self.conv1(self.enlarge1(maps)))  # (N, 8, 15, 15)
         return self.conv2(self.enlarge2(maps))
 

@@ -21,7 +21,7 @@ from explorer.spaces.grid.samples.sets import digits
 from models.layers.autoencoding import SIDES, Decoder, encoder
 from models.training.images.autoencoders import Parts, Recipe, cross_entropy, train
 
-DIMS, HIDDEN = 2, 32
+DIMS, HIDDEN = 2, 64
 NOISE = 0.4  # that a denoising autoencoder learns to take away
 WEIGHT = 2.0  # of the contraction, beside the nats of the reconstruction
 
@@ -48,12 +48,13 @@ class Autoencoder(nn.Module):
         super().__init__()
         self.corrupt = None if noise is None else Corrupt(noise)
         self.encoder = encoder(HIDDEN)
+        self.fold = nn.Sequential(nn.Linear(HIDDEN, HIDDEN), nn.ReLU())  # without it 4 and 5 came back as 9 and 0
         self.code = nn.Linear(HIDDEN, DIMS)
-        self.decoder = Decoder(DIMS, HIDDEN)
+        self.decoder = Decoder(DIMS, HIDDEN, deep=True)
 
     def encode(self, x: Tensor) -> Tensor:
         """Return the codes of images, without any noise, (N, 2)."""
-        return self.code(self.encoder(x))
+        return self.code(self.fold(self.encoder(x)))
 
     def logits(self, z: Tensor) -> Tensor:
         """Return the decoded images before the logistic function."""
@@ -108,33 +109,42 @@ def build_denoising(noise: float = NOISE) -> nn.Module:
     return Autoencoder(noise)
 
 
-RECIPE = Recipe("digits", epochs=60)
+RECIPE = Recipe("digits", epochs=200)
 _SOURCE = (encoder, Decoder, Autoencoder)
 
 
 def _figures(name: str) -> tuple[str, ...]:
     figures = FIGURES[name]
     return (
-        f"69,235 parameters, {RECIPE.epochs} epochs on 1,297 digits. On 500 others: reconstruction "
+        f"143,283 parameters, {RECIPE.epochs} epochs on 1,297 digits. On 500 others: reconstruction "
         f"{figures['reconstruction']:.1f} nats an image, mean square error {figures['pixel_error']:.4f} a pixel; the "
-        f"nearest learned code is of the same digit for {100 * figures['neighbours']:.1f} %.",
+        f"nearest learned code is of the same digit for {100 * figures['neighbours']:.1f} %, and plain-cnn reads "
+        f"{100 * figures['read']:.1f} % of what is decoded as the digit that it was, of the digits themselves 99.4 %.",
     )
 
 
 # Of the shipped weights (seed 0); test_autoencoders.py measures them again.
 FIGURES = {
-    "autoencoder": {"reconstruction": 129.77, "pixel_error": 0.01331, "neighbours": 0.584, "contraction": 10.03},
+    "autoencoder": {
+        "reconstruction": 120.32,
+        "pixel_error": 0.00881,
+        "neighbours": 0.838,
+        "read": 0.884,
+        "contraction": 34.15,
+    },
     "denoising-autoencoder": {
-        "reconstruction": 134.28,
-        "pixel_error": 0.01487,
-        "neighbours": 0.594,
-        "contraction": 5.07,
+        "reconstruction": 119.15,
+        "pixel_error": 0.00836,
+        "neighbours": 0.908,
+        "read": 0.900,
+        "contraction": 20.19,
     },
     "contractive-autoencoder": {
-        "reconstruction": 132.16,
-        "pixel_error": 0.01435,
-        "neighbours": 0.494,
-        "contraction": 0.152,
+        "reconstruction": 120.36,
+        "pixel_error": 0.00885,
+        "neighbours": 0.866,
+        "read": 0.872,
+        "contraction": 0.117,
     },
 }
 

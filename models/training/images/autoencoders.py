@@ -20,6 +20,7 @@ from explorer.spaces.grid.samples import digit_images
 from explorer.spaces.grid.samples.sprites import FACTORS, TWO, sprites
 from explorer.work.training.course import Course
 from models.layers.seeded import round_to_half, seeded
+from models.training.adversarial.quality import read_digits
 from models.training.learning import Progress, learning, one_cycle
 
 LEARNED, JUDGED = 3000, 1000  # sprites
@@ -125,8 +126,9 @@ def judged(network: Any, data: str) -> dict[str, float]:
     """Return what a network does with the images of a set that it has not learned.
 
     reconstruction: nats an image; pixel_error: mean square; neighbours: the fraction of images whose class is that of
-    the learned image of the nearest code; divergence and used: of a variational one, the KL in all, and how many
-    dimensions have more than 0.01 nats of it.
+    the learned image of the nearest code; read: of digits, the fraction in which `plain-cnn` reads, decoded again, the
+    digit that they are; divergence and used: of a variational one, the KL in all, and how many dimensions have more
+    than 0.01 nats of it.
     """
     (learned, classes), (images, labels) = SETS[data]("train"), SETS[data]("test")
     codes = torch.cat([network.encode(x) for x in images.split(250)])
@@ -138,6 +140,8 @@ def judged(network: Any, data: str) -> dict[str, float]:
         "pixel_error": float(F.mse_loss(torch.sigmoid(logits), images)),
         "neighbours": float((classes[nearest] == labels).double().mean()),
     }
+    if data == "digits":
+        found["read"] = float((read_digits(torch.sigmoid(logits)) == labels).double().mean())
     if hasattr(network, "posterior"):
         kl = divergence(*network.posterior(images)).mean(0)
         found |= {"divergence": float(kl.sum()), "used": float((kl > 0.01).sum())}

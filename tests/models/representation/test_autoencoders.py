@@ -16,6 +16,7 @@ from explorer.spaces.grid.samples import digit_images
 from explorer.spaces.grid.samples.sets import all_sprites, two_sprites
 from models.layers.autoencoding import Sampling
 from models.representation import autoencoders, equivariant_autoencoder, linear_autoencoder, variational
+from models.training.adversarial.quality import read_digits
 from models.training.images.autoencoders import Recipe, cross_entropy, divergence, gap, judged, train
 
 WEIGHTS = Path(__file__).resolve().parents[3] / "resources" / "weights"
@@ -205,6 +206,17 @@ def test_contraction_is_the_squared_jacobian() -> None:
     for name, norm in norms.items():
         assert norm == pytest.approx(FIGURES[name]["contraction"], rel=0.02)
     assert norms["contractive-autoencoder"] < norms["autoencoder"] / 20
+
+
+@pytest.mark.parametrize("name", autoencoders.FIGURES)
+def test_most_digits_of_every_class_come_back_as_what_they_are(name: str) -> None:
+    images, labels = (torch.tensor(part) for part in digit_images.load("test"))
+    network = shipped(name)
+    with torch.no_grad():
+        read = read_digits(network.decode(network.encode(images)))
+    shares = [float((read[labels == digit] == digit).double().mean()) for digit in range(10)]
+    assert min(shares) > 0.5, shares
+    assert np.mean(shares) > 0.85
 
 
 def test_the_denoising_one_takes_noise_away() -> None:

@@ -170,8 +170,9 @@ class GalleryView(StateView):
             self._list_models(self.catalogue)  # one more was opened
             self._search()
         infos = self.catalogue.models if self.catalogue is not None else ()
-        info = next((info for info in infos if info.name == self._shown), None)
-        self.models.mark(self._shown, state.compare)
+        shown = self._shown  # asked once: where weights are not the card's own, the whole list is looked through
+        info = next((info for info in infos if info.name == shown), None)
+        self.models.mark(shown, state.compare)
         self.data.suit(info.domain if info is not None else "")
         self.data.mark(state.sample or (info.sample if info is not None else ""), "")
 

@@ -480,3 +480,12 @@ def test_what_is_said_of_a_model_goes_with_the_mouse(view, qtbot):
     QApplication.sendEvent(cards, QEvent(QEvent.Type.Leave))
     assert said[-1] == ""
     assert all(f"{one}: " in item.toolTip() for one in item.data(INFO).rows), "G6 alone says nothing"
+
+
+def test_a_network_that_learns_is_looked_up_once_a_frame_and_not_once_a_card(view, monkeypatch):
+    asked = []
+    named = view.models.named
+    monkeypatch.setattr(view.models, "named", lambda name: asked.append(name) or named(name))
+    view.set_state(State(model="model-6@/some/where/live.safetensors"))
+    assert len(asked) == 1
+    assert view.models.current == "model-6"
