@@ -10,7 +10,6 @@ from explorer.declare.elements import parse_chain
 from explorer.state.state import State
 from tests.widgets.parts.driving.windows import LONGEST_MS, Open
 from widgets.base.controls.number import NumberBox
-from widgets.base.controls.param_control import ParamControl
 
 
 @pytest.mark.parametrize("typed", ["-3.5", "−3.5"])
@@ -28,13 +27,8 @@ def test_a_typed_hyphen_and_a_pasted_minus_are_the_same_number(qtbot: QtBot, typ
 
 def test_the_window_shows_a_shift_to_the_left_with_a_true_minus(qtbot: QtBot, open_window: Open) -> None:
     window = open_window(State("d4-cnn", device="cpu", steps=parse_chain("translate:-2,0")))
-
-    def found() -> list[NumberBox]:
-        controls = window.findChildren(ParamControl)
-        return [c.spin for c in controls if c.param.title == "Right" and c.spin is not None]
-
-    qtbot.waitUntil(lambda: [box.text() for box in found()] == ["−2.0 px"], timeout=LONGEST_MS)
-    boxes = found()
+    qtbot.waitUntil(lambda: any(b.text() == "−2.0 px" for b in window.findChildren(NumberBox)), timeout=LONGEST_MS)
+    boxes = [b for b in window.findChildren(NumberBox) if b.text() == "−2.0 px"]
     boxes[0].setFocus()
     boxes[0].selectAll()
     qtbot.keyClicks(boxes[0], "-3")
