@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 
 from PySide6.QtCore import QEvent, QObject, QRandomGenerator, QSignalBlocker, Qt, Signal
-from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QHBoxLayout, QLabel, QSizePolicy, QSlider, QToolButton, QWidget
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QSizePolicy, QSlider, QToolButton, QWidget
 
 from explorer.declare.params import Param
 from explorer.declare.telling.numerals import with_minus
+from widgets.base.controls.number import NumberBox
 from widgets.base.look.icons import icon
 
 WIDE = 720  # a range of more steps (than two turns in degrees) is shown in part by the slider, wholly by the number
@@ -31,7 +32,7 @@ class ParamControl(QWidget):
         self.label.installEventFilter(self)
         self.combo: QComboBox | None = None
         self.slider: QSlider | None = None
-        self.spin: QDoubleSpinBox | None = None
+        self.spin: NumberBox | None = None
         self.draw: QToolButton | None = None
         self._edited = False  # in the box, since it was told last
         row = QHBoxLayout(self)
@@ -68,9 +69,9 @@ class ParamControl(QWidget):
         self._tame(self.slider)
         return self.slider
 
-    def _make_spin(self) -> QDoubleSpinBox:
+    def _make_spin(self) -> NumberBox:
         p = self.param
-        self.spin = QDoubleSpinBox(self)
+        self.spin = NumberBox(self)
         self.spin.setRange(p.minimum, p.maximum)
         self.spin.setDecimals(0 if p.whole else max(1, 1 - math.floor(math.log10(p.step))) if p.step > 0 else 3)
         self.spin.setSingleStep(p.step)

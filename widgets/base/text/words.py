@@ -77,6 +77,16 @@ def untested(square: Square) -> str:
     return "This element puts values between places: there is an error to read, and no verdict."
 
 
+def unjudged(square: Square) -> str:
+    """Return at how many layers a verdict is wanting while others have one, and why; "" where there are none."""
+    found = [m for m in (square.measures.get(layer.name) for layer in square.layers) if m is not None]
+    between = [m for m in found if m.verdict == "no law" and m.cumulative is not None and not m.exact]
+    if square.verdict not in ("holds", "broken") or not between:
+        return ""
+    count = "one layer" if len(between) == 1 else f"{len(between):,} of {len(square.layers):,} layers"
+    return f"no verdict at {count}, where this element puts values between places"
+
+
 def move(square: Square) -> str:
     """Return what a person does to this kind of data: "turn it"."""
     return kinds().get(square.domain, Kind("")).move

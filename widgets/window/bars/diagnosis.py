@@ -13,6 +13,7 @@ from widgets.base.look.icons import icon
 from widgets.base.text.words import (
     move,
     named_in_brief,
+    unjudged,
     untested,
     verdict_colour_role,
     verdict_in_brief,
@@ -111,7 +112,7 @@ class Diagnosis(QFrame):
         """Offer a way out where nothing was tested."""
         moved = frame is not None and bool(frame.state.steps)
         resampled = square.verdict == "no law" and moved and not (square.message or square.cut_off)
-        self.button.setVisible(bool(untested(square)))
+        offers = bool(untested(square))
         if square.verdict == "unmoved":
             self.button.setText(f"{move(square).capitalize()}")
             self.button.setToolTip("Take an element that permutes places")
@@ -119,16 +120,18 @@ class Diagnosis(QFrame):
             self.button.setText("Nearest exact element")
             now = chain_text(frame.state.steps) if frame is not None else ""
             self.button.setToolTip(f"The nearest to {now} that permutes places, so that there is a verdict")
-            self.button.setVisible(resampled)
+            offers = resampled or bool(unjudged(square))
         if square.verdict == "broken" and square.guilty:
             self.button.setText("Try a symmetric version")
             self.button.setToolTip(f"Would the law hold if {square.guilty[0]} were symmetric?")
-            self.button.setVisible(True)
+            offers = True
+        self.button.setVisible(offers)
 
     def _asked(self) -> None:
         squares = self._frame.squares if self._frame is not None else ()
         if squares:
-            ways = {"unmoved": self.show_asked, "broken": self.try_asked}
+            accused = "broken" if squares[0].guilty else ""  # without a culprit there is nothing to make symmetric
+            ways = {"unmoved": self.show_asked, accused: self.try_asked}
             ways.get(squares[0].verdict, self.exact_asked).emit()
 
     def step(self, by: int) -> None:
@@ -216,5 +219,6 @@ def _in_brief(square: Square, named: bool, first: bool = False) -> str:
 def _said(square: Square, named: bool, hints: bool = True) -> str:
     sentence = verdict_sentence(square)
     name = f"{square.title}: " if named else ""
+    wanting = f"; {rest}" if hints and (rest := unjudged(square)) else ""
     causes = f" — {'; '.join(grouped_hints(square))}" if hints and square.hints else ""
-    return f"{name}{sentence[:1].upper()}{sentence[1:]}{causes}"
+    return f"{name}{sentence[:1].upper()}{sentence[1:]}{wanting}{causes}"

@@ -201,6 +201,8 @@ class Shell(QMainWindow):
         def went(steps: tuple[Step, ...] | None) -> None:
             if steps is None:
                 self.say("info", "No element of these transforms permutes places here.")
+            elif steps == state.steps:
+                self.say("info", "No element of these transforms near this one permutes places at every layer.")
             else:
                 self.controller.set_steps(steps)
 

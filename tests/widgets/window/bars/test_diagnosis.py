@@ -195,6 +195,29 @@ def test_a_sentence_has_the_room_of_a_button_that_went(qtbot: QtBot) -> None:
     assert not line.button.isVisible() and line.text.text() == f"A{why[1:]}."
 
 
+def test_layers_without_a_verdict_are_counted_and_lead_to_an_exact_element(qtbot: QtBot) -> None:
+    line = Diagnosis()
+    qtbot.addWidget(line)
+    line.resize(900, 40)
+    line.show()
+    frame = make_frame()
+    square = frame.squares[0]
+    last = square.layers[-1].name
+    measures = {
+        name: replace(m, exact=name == last, verdict="broken" if name == last else "no law")
+        for name, m in square.measures.items()
+    }
+    partly = replace(square, verdict="broken", guilty=(), hints=(), measures=measures)
+    line.show_frame(replace(frame, squares=(partly,)))
+    assert f"no verdict at {len(measures) - 1} of {len(square.layers)} layers" in line.text.toolTip()
+    assert line.button.isVisible() and line.button.text() == "Nearest exact element"
+    with qtbot.waitSignal(line.exact_asked):
+        qtbot.keyClick(line.button, Qt.Key.Key_Space)
+    everywhere = {name: replace(m, exact=True) for name, m in measures.items()}
+    line.show_frame(replace(frame, squares=(replace(partly, measures=everywhere),)))
+    assert not line.button.isVisible() and "between places" not in line.text.toolTip()
+
+
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
 def test_the_dot_is_green_only_where_no_network_is_broken(qtbot: QtBot, order: tuple[int, int]) -> None:
     line = Diagnosis()
