@@ -132,7 +132,7 @@ class LocalEngine:
             # of a file with weights beside it the code is read anew too, but not with every step of a training
             built_in = {known: card for known, card in self.cards.items() if not card.own}
             built_in |= {base: self.card(base) for base in split_name(name)[:1] if in_training(name)}
-            self.cards[name] = find_card(name, built_in, self.trust)
+            self.cards[name] = find_card(name, built_in, self.trust, self.versions.took(name))
         except (Exception, SystemExit) as error:
             if not self._go_back(name, error, State(model=name)):
                 raise

@@ -12,7 +12,7 @@ from typing import Any
 from torch import nn
 
 from explorer.app.thread.failures import is_kind, sentence
-from explorer.declare.card import Card
+from explorer.declare.card import Card, Form
 from explorer.declare.states.model_name import code_of, files_of, in_training
 from explorer.network.opening.files.trust import Trust
 from explorer.network.opening.helpers import forget, helpers, place_of, remember
@@ -82,6 +82,11 @@ class Versions:
         if path := _code(name):
             version.modules.update(forget(path))
         self.measured.pop(name, None)
+
+    def took(self, name: str) -> Form | None:
+        """Return what the version of a network that ran last takes; None where there is none."""
+        former = self.former.get(name)
+        return None if former is None else former.card.input
 
     def traced(self, name: str, key: object) -> Trace | None:
         """Return the trace of a network in training as it was before, with other weights; None of any other."""

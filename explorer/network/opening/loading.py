@@ -61,8 +61,13 @@ _LONGEST_NAME = 200  # characters of the name of a layer
 _NAMES = f"a name has at most {_LONGEST_NAME} characters, all of which can be shown; rename it"
 
 
-def find_card(name: str, cards: Mapping[str, Card], trust: bool | Trust = False) -> Card:
+def find_card(
+    name: str, cards: Mapping[str, Card], trust: bool | Trust = False, before: Form | None = None
+) -> Card:  # fmt: skip
     """Return the card called `name`, or one made for "file.py:callable"; with "@file", with the weights of that file.
+
+    Args:
+        before: what a network of a Python file took before it was changed, where nothing tells what it takes now.
 
     Raises:
         ModelError: unknown, or a file without `trust`.
@@ -71,14 +76,14 @@ def find_card(name: str, cards: Mapping[str, Card], trust: bool | Trust = False)
         return cards[name]
     base, weights = split_name(name)
     if weights:
-        card = find_card(base, cards, trust)
+        card = find_card(base, cards, trust, before)
         file = at_home(weights).resolve()
         partly = name.removeprefix(base).startswith(WEIGHTS_MARK + PARTLY)
         return replace(card, name=name, title=f"{card.title}, {file.name}", weights=str(file), weights_partly=partly)
     base, said = split_input(base)
     path, attribute, arguments = split_call(base)
     if path.endswith(".py") and path != base:
-        return replace(file_card(at_home(path), attribute, trust, arguments, said), name=name, own=True)
+        return replace(file_card(at_home(path), attribute, trust, arguments, said, before), name=name, own=True)
     if base.endswith(".py") and at_home(base).is_file():
         return replace(exported_card(at_home(base), trust), name=name, own=True)
     if (way := next((way for way in ways().values() if way.takes(base)), None)) is not None:
@@ -142,12 +147,16 @@ def allowed(path: Path, trust: bool | Trust) -> bool:
     return trust.allows(path) if isinstance(trust, Trust) else trust
 
 
-def file_card(path: Path, attribute: str, trust: bool | Trust, arguments: str | None = None, said: str = "") -> Card:
+def file_card(
+    path: Path, attribute: str, trust: bool | Trust, arguments: str | None = None, said: str = "",
+    before: Form | None = None,
+) -> Card:  # fmt: skip
     """Return a card for a callable in a Python file: a function or class that makes an nn.Module, or a module.
 
     Args:
         arguments: what it is called with, as text of literals: "3, width=64".
         said: what it takes (`parse_declared`), else that is what is remembered beside the file, or what that says.
+        before: what it took before, where nothing tells what it takes.
 
     The file may say INPUT_SHAPE = (channels, height, width), None for any size, LABELS, the names of the outputs, and
     EXAMPLES, (x, y) or a function that returns them, on which it is trained (`from_examples`).
@@ -176,7 +185,7 @@ def file_card(path: Path, attribute: str, trust: bool | Trust, arguments: str | 
         card = own_card(
             own, f"{path}:{called}", f"{called} ({path.name})", summary, build,
             labels=getattr(module, "LABELS", ()), said=told,
-            why="you say so" if said else f"{beside(path).name} says so", source=(made_by,),
+            why="you say so" if said else f"{beside(path).name} says so", source=(made_by,), before=before,
         )  # fmt: skip
     return replace(card, train=train)
 
@@ -212,7 +221,7 @@ def recognised(
 def own_card(
     own: Recognised, name: str, title: str, summary: str, build: Callable[..., nn.Module], *, labels: object = (),
     form: Form | None = None, said: Declared | None = None, why: str = "", source: tuple[Any, ...] = (),
-    notes: tuple[str, ...] = (),
+    notes: tuple[str, ...] = (), before: Form | None = None,
 ) -> Card:  # fmt: skip
     """Return the card of somebody's own network.
 
@@ -221,6 +230,7 @@ def own_card(
         said, why: what somebody says that it takes, and where.
         labels: names of its outputs, as its file says them.
         notes: sentences about how it was made.
+        before: what it took before it was changed, where nothing tells what it takes now.
 
     Raises:
         ModelError: nothing tells what it takes, or the labels are none.
@@ -231,7 +241,9 @@ def own_card(
     except ModelError:
         raise
     except ValueError as error:
-        raise Unknown(own.where, f"{own.where}: {error}") from None
+        if before is None or said is not None or own.says_something():
+            raise Unknown(own.where, f"{own.where}: {error}") from None
+        found = _of_form(before)  # it is run on what it took, and that tells whether it still does
     if isinstance(labels, str) or not isinstance(labels, list | tuple) or not all(isinstance(n, str) for n in labels):
         raise ModelError(own.where, f"{own.where}: LABELS must be a list of texts, not {labels!r:.60}")
     return Card(

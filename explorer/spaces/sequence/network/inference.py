@@ -65,18 +65,45 @@ def _stride(module: nn.Module, axis: int, ndim: int) -> int | None:
     return along if isinstance(along, int) and along > 0 else None
 
 
+def grown(before: tuple[int, ...], after: tuple[int, ...]) -> dict[int, float] | None:
+    """Return {axis that is longer for MORE steps: steps between two places}; None where the shapes are no such pair."""
+    if len(before) != len(after) or any(b < a for a, b in zip(before, after, strict=True)):
+        return None
+    return {k: MORE / (b - a) for k, (a, b) in enumerate(zip(before, after, strict=True)) if b != a}
+
+
+def _doubtful(layer: Layer) -> bool:
+    """Return whether a layer's steps were told by a size that another axis, or something without steps, may have."""
+    if layer.field is None or not layer.field.guessed or not isinstance(layer.field.domain, Steps):
+        return False
+    domain = layer.field.domain
+    return domain.apart != 1.0 or layer.shape.count(layer.shape[domain.axis]) > 1
+
+
+def _misled(layer: Layer, resized: tuple[int, ...]) -> bool:
+    """Return whether a longer sequence shows that a layer's steps do not lie along the axis that was guessed."""
+    domain = layer.field.domain if layer.field is not None else None
+    found = grown(layer.shape, resized)
+    return isinstance(domain, Steps) and found is not None and list(found) != [domain.axis]
+
+
 class SequenceInference(Inference):
     """A sequence of so many steps.
 
     Args:
         told: {(number of axes, axis, places): steps between two places} of what has another number of places.
+        longer: a longer sequence, where sizes that coincide have misled: every tensor is then placed by how it grows.
     """
 
     untold = math.nan
 
-    def __init__(self, inputs: Inputs, told: Mapping[tuple[int, int, int], float] = MappingProxyType({})) -> None:
+    def __init__(
+        self, inputs: Inputs, told: Mapping[tuple[int, int, int], float] = MappingProxyType({}),
+        longer: Tensor | None = None,
+    ) -> None:  # fmt: skip
         self.steps = inputs.places
         self.told = told
+        self.longer = longer
         # a second sequence may have another number of steps
         self.lengths = {
             v.shape[f.domain.axis]
@@ -168,37 +195,61 @@ class SequenceInference(Inference):
         if len(axes) != 1:
             return None
         axis = axes[0]
-        apart = self.told[len(shape), axis, shape[axis]]
-        return FieldType(Steps(axis, apart, cut=shape[axis] * apart != self.steps), guessed=True)
+        return FieldType(self._steps(axis, self.told[len(shape), axis, shape[axis]], shape), guessed=True)
 
     def wide(self, shape: tuple[int, ...]) -> FieldType | None:
         return self._cut(shape)
 
     def studied(self, run: Trial, inputs: Inputs, layers: Sequence[Layer]) -> Inference | None:
-        """Ask by a longer sequence along which axis layers without a field have places, and how far apart those are."""
+        """Ask by a longer sequence along which axis layers have places, and how far apart those are.
+
+        It is asked of those without a field, and of those whose steps were told by sizes that other axes may have too.
+        """
         open_ = [n for n in layers if n.field is None and len(n.shape) > 1]
-        if not open_ or len(self.lengths) > 1 or not isinstance(inputs.field.domain, Steps):
+        doubted = [n for n in layers if _doubtful(n)]
+        if not (open_ or doubted) or len(self.lengths) > 1 or not isinstance(inputs.field.domain, Steps):
             return None
         wanted = [*open_, *(n for n in layers if n.field is not None and n.field.invariant and len(n.shape) == 2)]
         steps = inputs.field.domain.places_first(inputs.x)
         more = steps.repeat(1 + math.ceil(MORE / len(steps)), *[1] * (steps.ndim - 1))[: len(steps) + MORE]
+        x = inputs.field.domain.as_given(more)
         try:
-            longer = run(inputs.field.domain.as_given(more), [n.name for n in wanted])
+            longer = run(x, [n.name for n in (*wanted, *doubted)])
         except torch.OutOfMemoryError:
             raise
         except LayerError:  # it takes so many steps and no other number
             return None
         told: dict[tuple[int, int, int], float] = {}
         for layer in wanted:
-            before, after = layer.shape, tuple(longer[layer.name].shape)
-            grown = [k for k, (one, two) in enumerate(zip(before, after, strict=False)) if one != two]
-            if len(before) != len(after) or len(grown) != 1 or after[grown[0]] < before[grown[0]]:
+            found = grown(layer.shape, tuple(longer[layer.name].shape))
+            if found is None or len(found) != 1:
                 continue
-            apart = MORE / (after[grown[0]] - before[grown[0]])
-            key = len(before), grown[0], before[grown[0]]
+            ((axis, apart),) = found.items()
+            key = len(layer.shape), axis, layer.shape[axis]
             told[key] = apart if apart == round(apart) and told.get(key, apart) == apart else math.nan
         told = {key: apart for key, apart in told.items() if not math.isnan(apart)}
+        if any(_misled(n, tuple(longer[n.name].shape)) for n in doubted):
+            return SequenceInference(inputs, told, x)
         return SequenceInference(inputs, told) if told else None
+
+    def resized(self, inputs: Inputs) -> Inputs | None:
+        return None if self.longer is None else inputs.with_x(self.longer)
+
+    def placed(self, shape: tuple[int, ...], resized: tuple[int, ...]) -> FieldType | None:
+        """Return the field of a tensor by its shape and that of the longer sequence, whatever sizes coincide."""
+        if (found := grown(shape, resized)) is None:
+            return None
+        if not found:
+            return INVARIANT.guess() if shape and len(shape) <= 2 else None
+        if len(found) == 1:
+            ((axis, apart),) = found.items()
+            whole = apart if apart >= 1 else 1 / apart
+            return FieldType(self._steps(axis, apart, shape), guessed=True) if whole == round(whole) else None
+        square = len(shape) > 2 and shape[-2:] == (self.steps, self.steps) and len(found) == 2
+        return PAIR.guess() if square and min(found) == len(shape) - 2 else None
+
+    def _steps(self, axis: int, apart: float, shape: tuple[int, ...]) -> Steps:
+        return Steps(axis, apart, cut=shape[axis] * apart != self.steps)
 
     def receptive(
         self, module: nn.Module, in_field: FieldType | None, shape_in: tuple[int, ...], shape: tuple[int, ...],

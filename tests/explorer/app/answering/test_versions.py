@@ -167,3 +167,17 @@ def test_what_is_allowed_later_runs_though_the_file_is_as_it_was(edited: Edited)
     edited.engine.trust.contents.update(digest for _, digest in code_in(edited.net))
     allowed = edited.answer()
     assert allowed.stale is None and allowed.reloaded
+
+
+def test_a_network_that_no_longer_says_what_it_takes_is_run_on_what_it_took(edited: Edited) -> None:
+    own = BLOCKS + (
+        "\nclass Own(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        "        self.weight = nn.Parameter(nn.Conv2d(1, 4, 3).weight.data)\n"
+        "    def forward(self, x):\n        return nn.functional.conv2d(x, self.weight, padding=1)\n"
+    )
+    edited.blocks.write_text(own)
+    edited.answer()
+    edited.net.write_text(NET.replace("block()", "Own()").replace("import block", "import Own").replace(
+        "nn.Conv2d(4, 4, 3, padding=1)", "nn.Identity()"))  # fmt: skip
+    after = edited.answer()
+    assert after.stale is None and after.reloaded
