@@ -28,11 +28,13 @@ from explorer.equivariance.verdict.outcome import Report
 from explorer.network.changing.precision import copied
 from explorer.network.input.inputs import called, inputs_from
 from explorer.network.space import inference_of
-from explorer.network.tracing.capture import calls_alike
+from explorer.network.tracing.capture import calls_alike, capture
 from explorer.network.tracing.layers import LayerError
 from explorer.square.preparing.prepare import DTYPES, Prepared
-from explorer.square.space import space_of, space_of_kind
+from explorer.square.space import Space, space_of, space_of_kind
 from explorer.state.state import State
+
+LARGER = 4  # times the sides of data that nobody chose, at most, for steps of the network to fit
 
 
 class Networks(Protocol):
@@ -163,15 +165,21 @@ def _in_general_position(p: Prepared, given: list[Inputs], seed: int) -> list[In
 def _in_steps(given: list[Inputs], p: Prepared, groups: Sequence[str], boundary: str) -> dict[str, list[Inputs]]:
     """Return inputs for each group, with sides of whole steps of the network where elements wrap round the edge."""
     space = space_of(p.inputs)
-    step = common_step([layer.field.spacing for layer in p.trace.layers if layer.field])
+    size = space.inference(p.inputs).size(p.inputs)
+    spacings = [layer.field.spacing for layer in p.trace.layers if layer.field]
+    step = common_step([*spacings, *_of_one_place(p, space, 2 * max(size))])
     if step == 1:
         return dict.fromkeys(groups, given)
-    size = space.inference(p.inputs).size(p.inputs)
-    situation = Situation(size, step, boundary, np.random.default_rng(0), 1, space.kinds[0].name)
+    # on one step alone every shift by a step is the identity
+    least = step if step < min(size) else 2 * step
+    if least > LARGER * max(size):
+        return dict.fromkeys(groups, given)
+    rows, columns = (math.ceil(n / least) * least for n in size)
+    situation = Situation((rows, columns), step, boundary, np.random.default_rng(0), 1, space.kinds[0].name)
     wrapping = [g for g in groups if any(e.wraps for _, e in find_symmetry(g).elements(g, situation))]
     if not wrapping:
         return dict.fromkeys(groups, given)
-    found = [space.in_steps(x, step) for x in given]
+    found = [space.in_steps(x, least) for x in given]
     with torch.no_grad():
         try:
             called(p.model, found[0], clone=True)
@@ -180,6 +188,29 @@ def _in_steps(given: list[Inputs], p: Prepared, groups: Sequence[str], boundary:
         except Exception:  # it takes this size and no other
             found = given
     return {g: found if g in wrapping else given for g in groups}
+
+
+def _of_one_place(p: Prepared, space: Space, side: int) -> list[float]:
+    """Return how many pixels lie between two places of layers that leave one place only since the data is small.
+
+    Args:
+        side: of larger data, on which they leave more where they are strided, and no more where they take all places.
+    """
+    ones = {layer.name: layer.field for layer in p.trace.layers if layer.field and math.isinf(layer.field.spacing)}
+    ones = {name: field for name, field in ones.items() if not set(field.axes) <= {"batch", "channel"}}
+    if not ones:
+        return []
+    try:
+        larger, _ = capture(p.model, space.in_steps(p.inputs, side), ones, clone=True)
+    except torch.OutOfMemoryError:
+        raise
+    except LayerError:  # it takes this size and no other
+        return []
+    sides = (
+        (size for size, axis in zip(larger[n].shape, f.axes) if axis not in ("batch", "channel"))
+        for n, f in ones.items()
+    )
+    return [side / most for most in map(max, sides) if most > 1]
 
 
 def explored(engine: Networks, state: State, dtype: str, overrides: Mapping[str, str], count: int = 4) -> list[Law]:

@@ -16,7 +16,10 @@ from torch import Tensor, nn
 
 from explorer.declare.registry import did_you_mean
 from explorer.declare.telling.counting import number_of
+from explorer.declare.telling.hints import first, grouped
 from explorer.network.tracing.walking import named_modules
+
+NAMED = 12  # guilty layers that the verdict of a report names; the table has all of them
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,8 +204,8 @@ class Report:
         if worst:
             lines.append("^: the largest one found; at least half of the elements and samples show no error")
         where = "is made" if self.made and all(map(self._makes, self.guilty)) else "first shows"
-        guilty = f"; the fault {where} in {', '.join(self.guilty)}" if self.guilty else ""
-        lines += [f"verdict: {self.verdict}{guilty}", *(f"hint: {h}" for h in self.hints)]
+        guilty = f"; the fault {where} in {first(self.guilty, NAMED)}" if self.guilty else ""
+        lines += [f"verdict: {self.verdict}{guilty}", *(f"hint: {h}" for h in grouped(self.hints))]
         lines += [f"note: {w}" for w in self.warnings]
         return "\n".join(lines)
 

@@ -50,6 +50,10 @@ class Grid(Domain):
     def spread(self, values: Tensor) -> Tensor:
         return values.unflatten(1, (-1, *self.flat)) if self.flat else values
 
+    def gathered(self, maps: Tensor, values: Tensor) -> Tensor:
+        """Undo `spread`."""
+        return maps.flatten(1) if self.flat else maps
+
     def ones(self, values: Tensor) -> Tensor:
         return values.new_ones((1, 1, *(self.flat or values.shape[-2:])))
 

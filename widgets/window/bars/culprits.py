@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QToolButton, QVBoxLayout, QWidget
 
+from explorer.declare.telling.hints import grouped
 from explorer.square.frame import Measure, Square
 from widgets.base.controls.flow import Flow
 from widgets.base.look import theme
 from widgets.base.text.words import figure, read_out
 
-FEW = 3  # layers that are named where a hint is about more
 HIGH = 104  # pixels: one height, so that nothing jumps in a drag; more is scrolled to
 
 
@@ -33,24 +33,8 @@ def grouped_hints(square: Square) -> list[str]:
 
     A guilty layer that is alone is not named again: the sentence before them does.
     """
-    layers: dict[str, list[str]] = {}
-    order = {name: k for k, name in enumerate(culprits(square))}
-    parts = [hint.partition(": ") for hint in square.hints]
-    for name, colon, text in sorted(parts, key=lambda part: order.get(part[0], len(order))):
-        layers.setdefault(text if colon else name, []).extend([name] if colon else [])
-    alone = list(order) if len(order) == 1 else None
-    return [_of(names, text) if names and names != alone else text for text, names in layers.items()]
-
-
-def _of(names: Sequence[str], text: str) -> str:
-    """Return a hint with the layers that it is about."""
-    several = len(names) > 1 and text.startswith("its ")
-    return f"{_few(names)}: {f'their {text[4:]}' if several else text}"
-
-
-def _few(names: Sequence[str]) -> str:
-    """Return the first of many layers: each of them has a chip."""
-    return ", ".join(names) if len(names) <= FEW + 1 else f"{', '.join(names[:FEW])} and {len(names) - FEW} more"
+    order = culprits(square)
+    return grouped(square.hints, order, unnamed=order if len(order) == 1 else ())
 
 
 def verdict_text(sentences: Sequence[str], squares: Sequence[Square]) -> str:

@@ -18,7 +18,7 @@ from explorer.network.space import Inference, Known, Trial
 from explorer.network.tracing.layers import Layer, LayerError
 from explorer.network.tracing.walking import attribute
 from explorer.spaces.grid.fibres import declared_rep, rep_of
-from explorer.spaces.grid.fields import Grid, Pixels, TokenPairs, Tokens
+from explorer.spaces.grid.fields import ChannelsLast, Grid, Pixels, TokenPairs, Tokens
 from explorer.spaces.grid.network.orientations import orientations
 from explorer.spaces.grid.network.reach import reaches
 from explorer.spaces.grid.network.stimulus import another, has_blank_frame, noise, noise_like
@@ -37,6 +37,7 @@ _TOLD = (
     nn.AvgPool2d, nn.Conv2d, nn.ConvTranspose2d, nn.Flatten, nn.AdaptiveAvgPool2d, nn.AdaptiveMaxPool2d,
 )  # fmt: skip
 BLANK = "images with a blank frame do not show what looks at places of it: test on others as well"
+UNEVEN = 2  # times as many pixels for a place of one axis than of the other, at most, on a map
 LEAST = 3  # numbers along an axis that are no places
 _WHOLE_IMAGE = (nn.GroupNorm, nn.LayerNorm, nn.InstanceNorm2d)  # each value depends on all places, through the mean
 
@@ -52,10 +53,12 @@ class GridInference(Inference):
         layouts: Mapping[int, Tokens] = MappingProxyType({}),
         whole: frozenset[tuple[int, ...]] = frozenset(),
         steps: Mapping[tuple[int, int], float] = MappingProxyType({}),
+        maps: frozenset[tuple[int, ...]] = frozenset(),
     ) -> None:
         self.sides, self.batch = tuple(inputs.x.shape[-2:]), inputs.x.shape[0]
         self.layouts = layouts  # of so many tokens, as a trial has told them
         self.whole = whole  # shapes of what has no places, as an image of another size has told
+        self.maps = maps  # shapes of maps that have as many rows as there are tokens
         self.steps = steps  # of maps whose number of places times their distance is not the side of the image
 
     def studied(self, run: Trial, inputs: Inputs, layers: Sequence[Layer]) -> Inference | None:
@@ -67,7 +70,24 @@ class GridInference(Inference):
         found = token_layouts(lambda x: run(x, tuple(counts)), inputs.x, counts, steps) if counts else {}
         found |= self._over_maps(run, inputs.x, layers, found)
         whole = self._without_places(run, inputs.x, [n for n in layers if n.field is None and len(n.shape) > 2])
-        return GridInference(inputs, found, whole, steps) if found or whole or steps else None
+        maps = self._maps(run, inputs.x, layers, found) if found else frozenset()
+        return GridInference(inputs, found, whole, steps, maps) if found or whole or steps else None
+
+    def _maps(
+        self, run: Trial, x: Tensor, layers: Sequence[Layer], known: Mapping[int, Tokens]
+    ) -> frozenset[tuple[int, ...]]:
+        """Return shapes that matrices of tokens have too, whose sides double with the image's, as those of maps do."""
+        square = [n for n in layers if len(n.shape) == 4 and n.shape[-1] == n.shape[-2] in known]
+        if not square:
+            return frozenset()
+        try:
+            larger = run(x.repeat(1, 1, 2, 2), [n.name for n in square])
+        except torch.OutOfMemoryError:
+            raise
+        except LayerError:  # it takes images of this size and no other
+            return frozenset()
+        others = {n.shape for n in square if larger[n.name].shape[-1] != 2 * n.shape[-1]}
+        return frozenset(n.shape for n in square) - others
 
     def _over_maps(
         self, run: Trial, x: Tensor, layers: Sequence[Layer], known: Mapping[int, Tokens]
@@ -132,7 +152,7 @@ class GridInference(Inference):
 
     def _tokens(self, shape: tuple[int, ...]) -> Tokens | TokenPairs | None:
         """Return the layout of a tensor of tokens, or of pairs of them, as far as its shape tells it."""
-        if len(shape) < 3 or shape[0] != self.batch:
+        if len(shape) < 3 or shape[0] != self.batch or shape in self.maps:
             return None
         if len(shape) in (3, 4) and shape[-1] == shape[-2] in self.layouts:
             return TokenPairs(self.layouts[shape[-1]])
@@ -174,12 +194,17 @@ class GridInference(Inference):
             laid = None  # a map with as many rows as there are tokens
         if laid is not None and (found is None or found.guessed):
             return FieldType(laid, guessed=True)
+        if found is None and len(shape) == 4 and in_field is not None and isinstance(in_field.domain, Grid | Pixels):
+            turned = self.wide(shape)  # channels may have gone to the last axis
+            return turned if turned is not None and isinstance(turned.domain, Pixels) else None
         if found is None or not found.guessed or len(shape) != 4 or found.rep != Scalar():
             return found
         if in_field is not None and isinstance(in_field.domain, Pixels) and shape[:3] == shape_in[:3]:
             return FieldType(in_field.domain, guessed=True)
         known = in_field is not None and isinstance(in_field.domain, Grid) and shape[-2:] == shape_in[-2:]
         sized = None if known else self.wide(shape) or (self._cut(shape) if in_field is None else None)
+        if in_field is None and sized is None:
+            return None
         # of what comes in from code, as padding by a function, only the number of places tells how far they are apart
         return sized if sized is not None and (in_field is None or isinstance(sized.domain, Pixels)) else found
 
@@ -196,7 +221,13 @@ class GridInference(Inference):
     def reaches(
         self, run: Callable[..., Mapping[str, Tensor]], inputs: Inputs, fields: Mapping[str, FieldType]
     ) -> dict[str, float]:
-        return reaches(run, inputs.x, fields)
+        domain, x = inputs.field.domain, inputs.x[:1]
+        if isinstance(domain, TokenPairs):
+            return dict.fromkeys(fields, math.inf)
+        if not isinstance(domain, Grid | ChannelsLast):
+            return reaches(run, x, fields)
+        # half of the places is changed, whatever axes they lie on
+        return reaches(lambda maps, *names: run(domain.gathered(maps, x), *names), domain.spread(x), fields)
 
     def wide(self, shape: tuple[int, ...]) -> FieldType | None:
         if len(shape) < 4 or 1 in shape[-2:]:
@@ -307,7 +338,8 @@ def infer(
         case 3 if in_field and isinstance(in_field.domain, Tokens) and shape[:2] == shape_in[:2]:
             return FieldType(in_field.domain, rep, guessed)
         case 4:
-            return FieldType(Grid(_spacing(module, in_field, shape_in, shape)), rep, guessed)
+            spacing = _spacing(module, in_field, shape_in, shape)
+            return None if spacing is None else FieldType(Grid(spacing), rep, guessed)
         case 2:
             if in_field and isinstance(in_field.domain, Grid) and len(shape_in) == 4:
                 _, c, h, w = shape_in
@@ -333,18 +365,25 @@ def _pair(value: Any) -> tuple[float, ...]:
     return tuple(map(float, value)) if isinstance(value, Sequence) else (float(value),)
 
 
-def _spacing(module: nn.Module, in_field: FieldType | None, shape_in: tuple[int, ...], shape: tuple[int, ...]) -> float:
+def _spacing(
+    module: nn.Module, in_field: FieldType | None, shape_in: tuple[int, ...], shape: tuple[int, ...]
+) -> float | None:
+    """Return how many pixels lie between two places of what a layer gives; None where its shape tells of no map."""
     before = in_field.spacing if in_field else 1.0
-    if shape[-2:] == (1, 1) and shape_in[-2:] != (1, 1):
+    places = shape_in[1:3] if in_field is not None and isinstance(in_field.domain, Pixels) else shape_in[-2:]
+    if shape[-2:] == (1, 1) and places != (1, 1):
         return math.inf  # one place for the whole image: nothing moves it
-    if len(shape_in) != 4 or shape_in[-2:] == shape[-2:]:
+    if len(shape_in) != 4 or places == shape[-2:]:
         return before
     stride = getattr(module, "stride", None)
     if stride is not None and not isinstance(stride, str):
         step = max(_pair(stride))
         return before / step if isinstance(module, nn.ConvTranspose2d) else before * step
-    ratio = shape_in[-1] / shape[-1]
-    return before * max(1, round(ratio)) if ratio >= 1 else before / max(1, round(1 / ratio))
+    rows, columns = (own / size for own, size in zip(places, shape[-2:], strict=True))
+    # parts of an image, or channels, lie on an axis that grows while the other shrinks, or by far more than the other
+    if min(rows, columns) < 1 < max(rows, columns) or max(rows, columns) > UNEVEN * min(rows, columns):
+        return None
+    return before * max(1, round(columns)) if columns >= 1 else before / max(1, round(1 / columns))
 
 
 def receptive(

@@ -49,6 +49,8 @@ def reaches(run: Run, x: Tensor, fields: Mapping[str, FieldType]) -> dict[str, f
     cuts = range(max(2, min(math.ceil(coarsest), MOST_CUTS)))
     for axis in (-2, -1):
         steps = x.shape[axis]
+        if steps == 1:  # no half of it can be given other values
+            return found | dict.fromkeys(wanted, math.inf)
         for low in (False, True):
             fading: dict[str, FieldType] = {}
             for k in cuts:
