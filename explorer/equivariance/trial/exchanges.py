@@ -182,6 +182,8 @@ def _order(expected: Sequence[Tensor], answered: Sequence[Tensor], field: FieldT
         return None
     if _close(one, other):
         return tuple(range(len(one)))
+    if not _as_long(one, other):
+        return None
     from scipy.optimize import linear_sum_assignment  # importing it takes a second
 
     cost = torch.cdist(other, one)
@@ -200,6 +202,12 @@ def _rows(values: Tensor, field: FieldType) -> Tensor:
 def _close(one: Tensor, other: Tensor) -> bool:
     size = float(one.norm(dim=1).max()) if one.numel() else 0.0
     return float((one - other).norm(dim=1).max()) <= _SAME * torch.finfo(one.dtype).eps * size if one.numel() else True
+
+
+def _as_long(one: Tensor, other: Tensor) -> bool:
+    """Return whether some order could make one the other: the same channels have the same lengths."""
+    ours, theirs = (v.norm(dim=1).sort().values for v in (one, other))
+    return float((ours - theirs).abs().max()) <= _SAME * torch.finfo(one.dtype).eps * float(ours.max())
 
 
 def _certify(
@@ -233,10 +241,14 @@ def _certify(
 
         try:
             width = len(_rows(given, enters.field))
-            if kept((tuple(range(width)),) * len(elements)) is not None:
+            tried = {as_they_come := (tuple(range(width)),) * len(elements)}
+            if kept(as_they_come) is not None:
                 continue  # it keeps any order of channels, or none counts
             channels = _channels(given, enters.field) if enters.field.batched else (width,)
             for orders in inference_of(x).exchanges(channels, elements):
+                if orders in tried:  # shifts exchange no orientations, so that all ways to count them are one
+                    continue
+                tried.add(orders)
                 if (answered := kept(orders)) is not None:
                     enters.orders = orders
                     if leaves is not None and leaves.orders is None:
