@@ -8,6 +8,7 @@ from pathlib import Path
 
 from tests.explorer.parts.misbehaving import NETWORK
 from tests.hostile.further import FURTHER, FURTHER_LOOPS
+from tests.hostile.stranger import METHODS, SHAPES, SOURCES, STRANGE_LOOPS, STRANGER
 
 LOOPS = {  # that only a timeout or a person ends
     "loop": "while True: pass",
@@ -229,18 +230,27 @@ class Net(nn.Module):
     def forward(self, x):
         return self.conv(next(self.children())(x))
 """
-LOOPS |= FURTHER_LOOPS
-ALL: Mapping[str, str] = {**LOOPS, **ENDS, **FURTHER, **AT_IMPORT, **NAMES}
+LOOPS |= FURTHER_LOOPS | STRANGE_LOOPS
+ALL: Mapping[str, object] = {
+    **LOOPS, **ENDS, **FURTHER, **STRANGER, **AT_IMPORT, **NAMES, **METHODS, **SHAPES, **SOURCES
+}  # fmt: skip
 
 
 def written(name: str, folder: Path) -> str:
     """Write the network that misbehaves so, and return its name."""
+    path = folder / "net.py"
+    if name in SOURCES:
+        path.write_bytes(SOURCES[name])
+        return f"{path}:Net"
     if name in NAMES:
         text = _NAMED.replace("NAME", NAMES[name])
     elif name in AT_IMPORT:
         text = NETWORK.replace("ACTION", "return x").replace("class Trap", f"{AT_IMPORT[name]}\n\nclass Trap")
+    elif name in METHODS:
+        text = NETWORK.replace("ACTION", "return x") + f"\n    {METHODS[name]}\n"
+    elif name in SHAPES:
+        text = NETWORK.replace("ACTION", "return x").replace("(1, 29, 29)", SHAPES[name])
     else:
-        text = NETWORK.replace("ACTION", ALL[name])
-    path = folder / "net.py"
+        text = NETWORK.replace("ACTION", str(ALL[name]))
     path.write_text(text, encoding="utf-8")
     return f"{path}:Net"

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from explorer.declare.registry import did_you_mean
 from explorer.declare.telling.counting import number_of
 from explorer.declare.telling.hints import first, grouped
-from explorer.network.tracing.walking import named_modules
+from explorer.network.tracing.walking import named_modules, named_tensors
 
 NAMED = 12  # guilty layers that the verdict of a report names; the table has all of them
 
@@ -249,7 +249,9 @@ def model_hash(model: nn.Module) -> str:
     """
     named_modules(model, each_name=True)
     digest = hashlib.sha256()
-    for name, tensor in sorted(model.state_dict().items()):
+    told = model.state_dict()  # a method of theirs, which may give anything
+    state: Mapping[str, Any] = told if isinstance(told, Mapping) else dict(named_tensors(model))
+    for name, tensor in sorted(state.items()):
         if not isinstance(tensor, Tensor):  # what a layer keeps in a form of its own, as quantised ones do
             digest.update(f"{name}{tensor}".encode())
             continue

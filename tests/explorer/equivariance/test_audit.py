@@ -182,6 +182,18 @@ def test_the_hash_follows_the_weights() -> None:
     assert check_equivariance(net, image(), "C4", details=False).model_hash != one.model_hash
 
 
+def test_the_hash_needs_no_state_dict_of_theirs() -> None:
+    class Odd(nn.Conv2d):
+        def state_dict(self, *args: Any, **named: Any) -> Any:
+            return 7
+
+    net = Odd(1, 1, 3, padding=1)
+    one = check_equivariance(net, image(), "C4", details=False).model_hash
+    with torch.no_grad():
+        net.weight[0, 0, 0, 0] += 1
+    assert check_equivariance(net, image(), "C4", details=False).model_hash != one
+
+
 def test_progress_is_reported_per_element() -> None:
     seen: list[tuple[int, int]] = []
     check_equivariance(conv(1, 1), image(), "C4", details=False, progress=lambda *step: seen.append(step))

@@ -56,5 +56,8 @@ def sequence(seed: int, weights: Mapping[str, float], count: int) -> list[Intera
 
 
 def tour(count: int) -> list[Interaction]:
-    """Return interactions that open each of `count` networks once and wait for its answer."""
-    return [Interaction("model", ((k + 0.5) / count, 1.0)) for k in range(count)]
+    """Return interactions that use everything once: each of `count` networks, and all there is for its kind of data."""
+    found: list[Interaction] = []
+    for k in range(count):
+        found += (Interaction("model", ((k + 0.5) / count, 1.0)), Interaction("all_of_a_kind"))
+    return [*found, *(Interaction(name) for name in ("all_actions", "all_looks", "all_files"))]

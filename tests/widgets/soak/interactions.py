@@ -29,6 +29,7 @@ KEYS = (
     Qt.Key.Key_Minus, Qt.Key.Key_BracketLeft, Qt.Key.Key_BracketRight, Qt.Key.Key_Home, Qt.Key.Key_End,
     Qt.Key.Key_PageDown, Qt.Key.Key_Delete, Qt.Key.Key_A, Qt.Key.Key_0, Qt.Key.Key_Backspace,
 )  # fmt: skip
+NOT_CHOSEN = {"quit", "full_screen", "what", "export_orbit", "export_turntable"}  # of the menus
 DONE: dict[str, tuple[float, Doing]] = {}  # {name: (how often beside the others, what is done)}
 
 
@@ -262,8 +263,7 @@ def theme(world: World, draw: Draws) -> None:
 @interaction(5)
 def action(world: World, draw: Draws) -> None:
     """Choose something of the menus, whatever it is."""
-    left_out = {"quit", "full_screen", "what", "export_orbit", "export_turntable"}
-    usable = [a for name, a in sorted(world.window.menus.actions.items()) if a.isEnabled() and name not in left_out]
+    usable = [a for name, a in sorted(world.window.menus.actions.items()) if a.isEnabled() and name not in NOT_CHOSEN]
     if (chosen := draw.pick(usable)) is not None:
         world.note(chosen.text())
         chosen.trigger()
@@ -342,3 +342,71 @@ def other_window(world: World, draw: Draws) -> None:
 @interaction(2)
 def wait(world: World, draw: Draws) -> None:
     world.settle()
+
+
+# everything of a kind, once: what is loaded with it is no growth afterwards ------------------------------------
+@interaction(0)
+def all_of_a_kind(world: World, draw: Draws) -> None:
+    """Where this kind of data is new: all views of the network, all samples, and all that is computed on request."""
+    if (kind := world.controller.domain) not in world.met:
+        world.met.add(kind)
+        for doing in (_all_views, _all_samples, _all_numbers):
+            doing(world)
+
+
+def _all_views(world: World) -> None:
+    shell = world.window
+    for spec in shell.panes.specs:
+        if shell.offers(spec.name):
+            shell.show_view(spec.name)
+            world.settle()
+            world.export_picture()
+            world.pump(1)
+
+
+def _all_samples(world: World) -> None:
+    for info in world.samples:
+        if info.domain == world.controller.domain:
+            world.controller.change({"sample": info.name})
+            world.settle()
+
+
+def _all_numbers(world: World) -> None:
+    for number in range(4):
+        for doing in (asked, intervene, place, compare, parameter, another_run, orbit):
+            doing(world, Draws([(number + 0.5) / 4] * 6))
+            world.settle()
+
+
+@interaction(0)
+def all_actions(world: World, draw: Draws) -> None:
+    """Choose everything of the menus that can be chosen, and leave what it opens."""
+    for name in sorted(world.window.menus.actions):
+        chosen = world.window.menus.actions[name]
+        if chosen.isEnabled() and name not in NOT_CHOSEN:
+            world.note(chosen.text())
+            chosen.trigger()
+            world.pump(20)
+            dialog(world, Draws((0.0, 0.0, 0.0)))
+
+
+@interaction(0)
+def all_looks(world: World, draw: Draws) -> None:
+    for name in ("light", "dark", "system"):
+        world.window.set_theme(name)
+        world.settle()
+
+
+@interaction(0)
+def all_files(world: World, draw: Draws) -> None:
+    """Write and open each kind of file, a film and a network of one's own among them."""
+    files = world.window.files
+    for write in (files.export_captures, files.export_data, files.copy_command, files.save_as):
+        world.asked_for = "saved first.json" if write is files.save_as else ""
+        write()
+        world.settle()
+    film(world, Draws((0.25,)))
+    world.pump(5_000)
+    for path in (*world.data, world.network):
+        files.open(str(path))
+        world.settle()

@@ -35,7 +35,7 @@ FIRST = (
     1_000  # interactions after which caches are full; each time as many, memory is compared, with a window made anew
 )
 GROWTH = 0.05  # of memory from there on
-STUCK_S = 300.0  # for one interaction
+STUCK_S = 900.0  # for one interaction
 LOOK_BACK = (5, 20, 80, 320)  # interactions before a failure that are tried to repeat it
 FAILED = 3  # exit code
 
@@ -59,7 +59,7 @@ def main() -> int:
         told = json.loads(Path(args.replay).read_text(encoding="utf-8"))
         wanted = [Interaction(name, tuple(numbers)) for name, numbers in told]
     else:
-        # what memory is compared with has met every network once: tables that stay are no growth
+        # what memory is compared with has met everything once: modules and tables that stay are no growth
         wanted = [*tour(len(program.cards())), *sequence(args.seed, weights, args.count)][: args.count]
     return _soak(wanted, args, weights)
 
