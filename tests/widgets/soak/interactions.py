@@ -161,14 +161,18 @@ def intervene(world: World, draw: Draws) -> None:
 @interaction(2)
 def asked(world: World, draw: Draws) -> None:
     """Ask for what is computed on request."""
+    drawn = draw.pick(tuple(METHODS)) or "", draw.pick(tuple(PROJECTIONS)) or "", draw.whole(0, 3)
+    world.controller.change(draw.pick(_requests(world, *drawn)) or {})
+
+
+def _requests(world: World, saliency: str, latent: str, seed: int) -> tuple[dict[str, Any], ...]:
     names = [info.name for info in world.layers]
-    changes: tuple[dict[str, Any], ...] = (
-        {"saliency": draw.pick(tuple(METHODS)) or ""}, {"saliency": ""}, {"gradient": "norm"}, {"gradient": "0"},
-        {"gradient": ""}, {"laws": True}, {"laws": False}, {"latent": draw.pick(tuple(PROJECTIONS)) or ""},
-        {"watched": tuple(names[:2])}, {"watched": ()}, {"truncate": 3}, {"truncate": None}, {"seed": draw.whole(0, 3)},
+    return (
+        {"saliency": saliency}, {"saliency": ""}, {"gradient": "norm"}, {"gradient": "0"},
+        {"gradient": ""}, {"laws": True}, {"laws": False}, {"latent": latent},
+        {"watched": tuple(names[:2])}, {"watched": ()}, {"truncate": 3}, {"truncate": None}, {"seed": seed},
         {"dtype": "float64"}, {"dtype": "float32"},
     )  # fmt: skip
-    world.controller.change(draw.pick(changes) or {})
 
 
 @interaction(1)
@@ -372,8 +376,12 @@ def _all_samples(world: World) -> None:
 
 
 def _all_numbers(world: World) -> None:
+    named = *({"saliency": name} for name in METHODS), *({"latent": name} for name in PROJECTIONS)
+    for change in (*named, *_requests(world, "", "", 1)):
+        world.controller.change(change)
+        world.settle()
     for number in range(4):
-        for doing in (asked, intervene, place, compare, parameter, another_run, orbit):
+        for doing in (intervene, place, compare, parameter, another_run, orbit):
             doing(world, Draws([(number + 0.5) / 4] * 6))
             world.settle()
 

@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -117,6 +118,7 @@ def _soak(wanted: Sequence[Interaction], args: argparse.Namespace, weights: Mapp
     faulthandler.register(signal.SIGUSR1)  # says where it is
     failures, since, done = 0, time.monotonic(), 0
     memory: list[int] = []  # at each look, once caches are full
+    known = set(sys.modules)
     for number, one in enumerate(wanted, 1):
         faulthandler.dump_traceback_later(STUCK_S, exit=True)
         try:
@@ -134,7 +136,7 @@ def _soak(wanted: Sequence[Interaction], args: argparse.Namespace, weights: Mapp
         if number % EVERY == 0:
             world.rest(anew=number % FIRST == 0)
             now = world.figures()
-            print(f"held at {number}: {holders()}", flush=True)
+            print(f"held at {number}: {holders()}; {_imported(known)}", flush=True)
             if number % FIRST == 0:
                 memory.append(now.memory)
             seconds = time.monotonic() - since
@@ -168,6 +170,13 @@ def _soak(wanted: Sequence[Interaction], args: argparse.Namespace, weights: Mapp
         print(text or "", end="\n" if text else "", flush=True)
     print(f"{done} interactions, {failures} failures, memory {grown:+.1%} from interaction {FIRST} on")
     return FAILED if failures else 0
+
+
+def _imported(known: set[str]) -> str:
+    """Say of which packages modules were imported since the last look."""
+    new = Counter(name.partition(".")[0] for name in set(sys.modules) - known)
+    known.update(sys.modules)
+    return f"imported since: {', '.join(f'{count} of {name}' for name, count in new.most_common(8)) or 'none'}"
 
 
 def _files() -> list[str]:
