@@ -12,6 +12,7 @@ from typing import Any
 from torch import nn
 from torch.nn.parameter import is_lazy
 
+from explorer.declare.telling.values import told_value
 from explorer.network.tracing.walking import named_modules, named_tensors
 
 MANY = 128  # places, more than the data have that a network is shown first
@@ -71,7 +72,7 @@ class Recognised:
         value = getattr(self.module, name.upper(), None) if own is None else own
         if value is not None:
             where = name.upper() if own is None else f"{getattr(self.made, '__name__', 'the network')}.{name}"
-            self.why[name.removeprefix("input_")] = f"the file says {where} = {value!r:.60}"
+            self.why[name.removeprefix("input_")] = f"the file says {where} = {told_value(value)}"
         return value
 
     def says_something(self) -> bool:
@@ -121,7 +122,7 @@ class Recognised:
         """
         channels = self.said("input_channels")
         if channels is not None and (not isinstance(channels, int) or isinstance(channels, bool) or channels < 1):
-            raise ValueError(f"INPUT_CHANNELS must be a whole number above 0, not {channels!r:.60}")
+            raise ValueError(f"INPUT_CHANNELS must be a whole number above 0, not {told_value(channels)}")
         return channels
 
     def widths_of_filters(self, dimensions: int) -> tuple[int, ...]:

@@ -36,6 +36,7 @@ from explorer.declare.states.model_name import (
     split_name,
 )
 from explorer.declare.telling.asking import Declared, parse_declared
+from explorer.declare.telling.values import told_value
 from explorer.network.changing.copying import duplicate
 from explorer.network.describing.source_lines import TEXT
 from explorer.network.input.declared import Taken, remembered_inputs, taken
@@ -245,7 +246,7 @@ def own_card(
             raise Unknown(own.where, f"{own.where}: {error}") from None
         found = _of_form(before)  # it is run on what it took, and that tells whether it still does
     if isinstance(labels, str) or not isinstance(labels, list | tuple) or not all(isinstance(n, str) for n in labels):
-        raise ModelError(own.where, f"{own.where}: LABELS must be a list of texts, not {labels!r:.60}")
+        raise ModelError(own.where, f"{own.where}: LABELS must be a list of texts, not {told_value(labels)}")
     return Card(
         name=name, title=title, rows=(), reference=own.where, equation="", summary=summary, build=build,
         input=found.form, domain=found.kind, sample=found.space.first_sample(found.form), labels=tuple(labels),

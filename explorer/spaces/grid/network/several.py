@@ -16,6 +16,7 @@ from explorer.data.unplaced import first_text, given_or_first
 from explorer.declare.samples import Sample, Signal
 from explorer.declare.telling.asking import NUMBER, Named, Sizes, is_unplaced, parse_unplaced
 from explorer.declare.telling.counting import number_of
+from explorer.declare.telling.values import told_value
 from explorer.network.input.arguments import ByName
 from explorer.network.input.recognise import Recognised
 from explorer.network.input.unplaced import (
@@ -56,11 +57,11 @@ def declared_shape(shape: object) -> InputShape:
         ValueError: it is none.
     """
     if not isinstance(shape, list | tuple) or len(shape) != 3 or not isinstance(shape[0], int):
-        raise ValueError(f"INPUT_SHAPE must be (channels, height, width), not {shape!r:.60}")
+        raise ValueError(f"INPUT_SHAPE must be (channels, height, width), not {told_value(shape)}")
     channels, height, width = shape
     for side in (channels, *(s for s in (height, width) if s is not None)):
         if not isinstance(side, int) or isinstance(side, bool) or not 1 <= side <= MAX_SIDE:
-            raise ValueError(f"INPUT_SHAPE must hold whole numbers from 1 to {MAX_SIDE}, not {side!r:.60}")
+            raise ValueError(f"INPUT_SHAPE must hold whole numbers from 1 to {MAX_SIDE}, not {told_value(side)}")
     return (channels, height, width)
 
 
@@ -73,7 +74,9 @@ def declared_form(form: object) -> Sizes:
     if not isinstance(form, str):
         return declared_shape(form)
     if (found := parse_unplaced(form)) is None:
-        raise ValueError(f"INPUT_SHAPE says {form!r:.40}, which is neither 'vector 5' nor 'number' nor 'below 10'")
+        raise ValueError(
+            f"INPUT_SHAPE says {told_value(form)}, which is neither 'vector 5' nor 'number' nor 'below 10'"
+        )
     return found
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 import torch
 from torch import Tensor, nn
 
+from explorer.declare.telling.values import told_value
 from explorer.network.input.call_forms import ways
 from explorer.network.input.recognise import Recognised
 from explorer.network.input.ways import Way
@@ -33,11 +34,11 @@ def mesh_input(own: Recognised) -> MeshInput | None:
     features = own.said("input_features")
     features = "hks" if features is None else features
     if not isinstance(features, str):
-        raise ValueError(f"INPUT_FEATURES must be a text, not {features!r:.60}")
+        raise ValueError(f"INPUT_FEATURES must be a text, not {told_value(features)}")
     gauge = own.said("input_gauge")
     gauge = "edge" if gauge is None else gauge
     if gauge not in GAUGES:
-        raise ValueError(f"INPUT_GAUGE must be one of {', '.join(GAUGES)}, not {gauge!r:.60}")
+        raise ValueError(f"INPUT_GAUGE must be one of {', '.join(GAUGES)}, not {told_value(gauge)}")
     width = own.first_width() if channels is None and features == "hks" else channels
     return MeshInput(channels=width, signals=tuple(signals), features=features, gauge=gauge)
 

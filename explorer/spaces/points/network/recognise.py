@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from torch import nn
 
+from explorer.declare.telling.values import told_value
 from explorer.network.input.call_forms import of_one, way_of, ways
 from explorer.network.input.recognise import Recognised
 from explorer.network.input.ways import Way
@@ -106,8 +107,8 @@ def _said(own: Recognised, form: PointsInput) -> PointsInput:
     said = {name: own.said(f"input_{name}") for name in ("features", "edges", "reach")}
     for name, known in (("features", FEATURES), ("edges", EDGES)):
         if said[name] is not None and said[name] not in known:
-            raise ValueError(f"INPUT_{name.upper()} must be one of {', '.join(known)}, not {said[name]!r:.60}")
+            raise ValueError(f"INPUT_{name.upper()} must be one of {', '.join(known)}, not {told_value(said[name])}")
     reach = said["reach"]
     if reach is not None and not (isinstance(reach, int | float) and reach > 0):
-        raise ValueError(f"INPUT_REACH must be a number above 0, not {reach!r:.60}")
+        raise ValueError(f"INPUT_REACH must be a number above 0, not {told_value(reach)}")
     return replace(form, **{name: value for name, value in said.items() if value is not None})

@@ -17,6 +17,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence
 
+from explorer.declare.telling.values import told_value
 from explorer.network.changing.copying import duplicate
 from explorer.network.input.arguments import ByName
 from explorer.network.input.recognise import Ambiguous, most_places, table_lengths
@@ -66,13 +67,13 @@ def declared_input(made: object, module: ModuleType) -> dict[str, object]:
             told[name] = value
     for name, choices in (("kind", KINDS), ("layout", LAYOUTS)):
         if name in told and told[name] not in choices:
-            raise Unclear(f"INPUT_{name.upper()} must be one of {', '.join(choices)}, not {told[name]!r:.60}")
+            raise Unclear(f"INPUT_{name.upper()} must be one of {', '.join(choices)}, not {told_value(told[name])}")
     for name in ("channels", "steps"):
         value = told.get(name)
         if name == "channels" and isinstance(value, Mapping):
             continue  # of several arguments
         if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 1):
-            raise Unclear(f"INPUT_{name.upper()} must be a whole number above 0, not {value!r:.60}")
+            raise Unclear(f"INPUT_{name.upper()} must be a whole number above 0, not {told_value(value)}")
     if told.get("kind") == "ids":
         told["names"] = _names(getattr(made, "input_names", getattr(module, "INPUT_NAMES", ())))
         told["tokenizer"] = str(getattr(made, "input_tokenizer", getattr(module, "INPUT_TOKENIZER", "")))
@@ -83,7 +84,7 @@ def _names(given: object) -> tuple[str, ...]:
     names = tuple(given) if isinstance(given, list | tuple) else ()
     if (given and not names) or not all(isinstance(n, str) and n.isidentifier() for n in names):
         raise Unclear(
-            f"INPUT_NAMES must be names of arguments, as in ('input_ids', 'attention_mask'), not {given!r:.60}"
+            f"INPUT_NAMES must be names of arguments, as in ('input_ids', 'attention_mask'), not {told_value(given)}"
         )
     return names
 

@@ -15,6 +15,7 @@ from explorer.data.unplaced import first_text, given_or_first
 from explorer.declare.inputs import Inputs
 from explorer.declare.samples import Sample, Signal
 from explorer.declare.telling.asking import NUMBER, Named, Sizes, is_unplaced, parse_unplaced
+from explorer.declare.telling.values import told_value
 from explorer.declare.types.fields import FieldType, Scalar
 from explorer.network.changing.copying import duplicate
 from explorer.network.changing.precision import copied
@@ -58,7 +59,7 @@ def said_sequences(channels: object) -> Named | None:
         if isinstance(width, str) and parse_unplaced(width) is not None:
             continue
         if not isinstance(width, int) or isinstance(width, bool) or width < 1:
-            raise Unclear(f"INPUT_CHANNELS must hold whole numbers above 0, not {width!r:.40} for {name!r}")
+            raise Unclear(f"INPUT_CHANNELS must hold whole numbers above 0, not {told_value(width)} for {name!r}")
     if not channels:
         raise Unclear("INPUT_CHANNELS must name at least one argument, as in {'audio': 8, 'text': 4}")
     said = ((name, parse_unplaced(width) if isinstance(width, str) else (width,)) for name, width in channels.items())

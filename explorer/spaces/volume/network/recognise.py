@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from explorer.declare.telling.values import told_value
 from explorer.network.input.recognise import Recognised
 from explorer.network.input.typed_tensors import is_type
 from explorer.network.tracing.trials import answer_of
@@ -58,7 +59,7 @@ def _of_the_plane(module: nn.Module) -> bool:
 def _declared(shape: list[object] | tuple[object, ...]) -> Shape:
     for side in (shape[0], *(s for s in shape[1:] if s is not None)):
         if not isinstance(side, int) or isinstance(side, bool) or not 1 <= side <= MAX_SIDE:
-            raise ValueError(f"INPUT_SHAPE must hold whole numbers from 1 to {MAX_SIDE}, not {side!r:.60}")
+            raise ValueError(f"INPUT_SHAPE must hold whole numbers from 1 to {MAX_SIDE}, not {told_value(side)}")
     channels, z, y, x = shape
     return (channels, z, y, x)  # type: ignore[return-value]
 
