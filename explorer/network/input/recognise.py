@@ -110,6 +110,8 @@ class Recognised:
         made = self.made if isinstance(self.made, nn.Module) or inspect.isclass(self.made) else self.network()
         if (forward := getattr(made, "forward", None)) is None:
             return []
+        if not callable(forward):
+            raise ValueError(f"its forward is {told_value(forward)}, not a function")
         found = list(inspect.signature(forward).parameters.values())
         bound = not inspect.isclass(made) or isinstance(inspect.getattr_static(made, "forward"), staticmethod)
         return found if bound else found[1:]

@@ -113,6 +113,10 @@ REFUSED = {
         "class net(Net):\n    def end(self, x):\n        return torch.fft.fft2(x)\n",
         "holds complex64 values, and only real numbers",
     ),
+    "no forward but a number": (
+        "class net(Net):\n    forward = 7\n",
+        "its forward is 7, not a function",
+    ),
     "an exit in the forward": (
         "import sys\nclass net(Net):\n    def end(self, x):\n        sys.exit(3)\n",
         "forward raised SystemExit: 3",
