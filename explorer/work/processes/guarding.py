@@ -48,7 +48,8 @@ def _guard(child: int, line: int, life: int, crash: int) -> None:
     _, status = os.waitpid(child, 0)
     _end_group(child)  # what it has started
     _end_adopted()
-    code = os.waitstatus_to_exitcode(status)
+    # it stands still only where it has asked to be traced: by this process, which lets no signal pass
+    code = -os.WSTOPSIG(status) if os.WIFSTOPPED(status) else os.waitstatus_to_exitcode(status)
     os.write(crash, _ENDED.encode())
     if code < 0:
         _without_core()

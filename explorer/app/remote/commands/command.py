@@ -70,6 +70,7 @@ class _Command:
         self._midway = False  # in a line that the network has begun
         self._code: int | None = None  # known once it is done
         self._threads: tuple[str, ...] = ()  # that it has left
+        self._told = False  # what is wrong, in a sentence
         self._broke: str | None = None  # the exception that nothing has caught, in brackets
 
     def run(self) -> int:
@@ -111,6 +112,9 @@ class _Command:
             if ended:
                 with contextlib.suppress(subprocess.TimeoutExpired):
                     process.wait(GRACE)
+                if self._broke is not None and self._told:  # it has said why it ends, and fails at leaving
+                    self._code = 2
+                    return ""
                 if self._broke is not None:
                     return f"Python has failed in the process of {who(self._names)}{self._broke}{self._last_place()}"
                 how = cause(process.poll() or 0, self._started.guard_killed, self._started.out_of_memory)
@@ -154,6 +158,7 @@ class _Command:
                 self._pass_on()
                 self._new_line()
                 print(CONTROLS.sub("", text), end="", file=sys.stderr, flush=True)
+                self._told |= text.startswith("equiscope:")
             case "done", (int(code), tuple(threads)):
                 self._code, self._threads = code, threads
             case "broke", (str(error),):

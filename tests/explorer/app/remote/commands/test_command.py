@@ -156,6 +156,14 @@ def test_what_python_ignores_is_a_line(capsys: pytest.CaptureFixture[str], tmp_p
         ("raise ValueError('y' * 10 ** 8)", "layer trap raised ValueError: yyy"),
         ("raise ValueError('a\\0b')", f"layer trap raised ValueError: a?b (net.py, line {LINE})"),
         ("os.close(2); raise ValueError('closed')", f"layer trap raised ValueError: closed (net.py, line {LINE})"),
+        (
+            "import builtins; builtins.ValueError = builtins.Exception = builtins.OSError = int; return x",
+            "TypeError: catching classes that do not inherit from BaseException is not allowed",
+        ),
+        (
+            "ctypes.CDLL(None).ptrace(0, 0, 0, 0); os.kill(os.getpid(), signal.SIGTRAP); time.sleep(60)",
+            "Net in net.py was ended by SIGTRAP in layer trap",
+        ),
         ("thread", "Net in net.py did not end: it left a thread running (Thread-"),
     ],
 )
