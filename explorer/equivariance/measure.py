@@ -169,6 +169,11 @@ def _compared(expected: Tensor, answer: Tensor, where: Mask, field: FieldType) -
             f"the square compares {tuple(expected.shape)} with {tuple(answer.shape)}: the transformed input gives "
             "another output size"
         )
+    if expected.is_floating_point() and not answer.is_floating_point():
+        kind = str(answer.dtype).removeprefix("torch.")
+        raise ValueError(
+            f"a layer gave real numbers before, and now {kind} values: what it gives changes between calls"
+        )
     expected = compared(expected, where, field)
     return expected, expected - compared(answer, where, field)
 

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 
 import torch
 from torch import Tensor, nn
+from torch._C._functorch import is_functorch_wrapped_tensor
 from torch._subclasses.fake_tensor import FakeTensor
+from torch.nn.parameter import is_lazy
 
 from explorer.network.tracing.layers import LayerError
 from explorer.network.tracing.running import all_tensors_in, tensors_in
@@ -23,6 +25,8 @@ def unusual(value: Tensor) -> str:
         return "a tensor on the meta device, which holds no values: make the network on a real device"
     if isinstance(value, FakeTensor):
         return "a fake tensor, which holds no values: leave the FakeTensorMode"
+    if is_lazy(value):
+        return "a parameter that has no shape yet: run its layer once before"
     if value.is_nested:
         return "a nested tensor: pad it with torch.nested.to_padded_tensor"
     if value.is_mkldnn:
@@ -33,6 +37,8 @@ def unusual(value: Tensor) -> str:
         return "a sparse tensor: make it dense with .to_dense()"
     if value.is_quantized:
         return "a quantised tensor: return it with .dequantize()"
+    if value.numel() and not is_functorch_wrapped_tensor(value) and not value.untyped_storage().nbytes():
+        return "a tensor whose memory has been given back: its storage was resized to nothing"
     if value.is_floating_point() and value.dtype not in _PRECISE:
         return f"{str(value.dtype).removeprefix('torch.')} values, with which torch computes nothing: return .float()"
     return ""

@@ -287,12 +287,15 @@ def feed(
     args, kwargs = like.filled(tensors) if isinstance(like, Fed) else (tensors, {})
     try:
         with standing_for(trace[name].call), within(name):
-            result = next(itertools.islice(tensors_in(module(*args, **kwargs)), trace[name].part, None), None)
+            answer = module(*args, **kwargs)
+            result = next(itertools.islice(tensors_in(answer), trace[name].part, None), None)
     except (Cancelled, KeyboardInterrupt, torch.OutOfMemoryError, LayerError):
         raise
     except BaseException as error:
         raise LayerError(name, f"layer {name} raised {named_error(error)}") from error
-    assert result is not None
+    require_usual(name, answer)  # it may have been as usual in the first run only
+    if result is None:
+        raise LayerError(name, f"layer {name} gave a tensor before, and now {no_tensor(answer)}")
     return result
 
 
