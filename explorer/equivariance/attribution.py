@@ -56,8 +56,9 @@ def attributed(
         local_errors: {layer: f_l(rho h) - rho f_l(h)}, shaped as the layer's output.
         exactly: the layers whose effect is not to be estimated; default: all.
     """
-    # what was worked out beside the network's own way has no derivative there
-    names = [n for n in local_errors if n in trace.by_name and trace[n].within is None]
+    # what was worked out beside the network's own way has no derivative there, and what is endless no effect
+    within = (n for n in local_errors if n in trace.by_name and trace[n].within is None)
+    names = [n for n in within if bool(local_errors[n].isfinite().all())]
     if not names:
         return {}
     names = list(dict.fromkeys([*names, trace.output]))

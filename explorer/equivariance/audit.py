@@ -159,10 +159,10 @@ class Audit:
             expected, answer = settled(least, expected), settled(least, answer)
             alone = None if alone is None else settled(least, alone)
             d = measure.distance(expected, answer, where, f)
-            local = None if alone is None else measure.apart(expected, alone, where, f)
+            local = None if alone is None else measure.apart_alone(expected, alone, where, f)
             if local is not None and float(local.max()) > self.rounding[layer.name]:
                 here = self._where_alone(element, case, layer, value, where)
-                local = local if here is where or alone is None else measure.apart(expected, alone, here, f)
+                local = local if here is where or alone is None else measure.apart_alone(expected, alone, here, f)
             (figures.cumulative if exact else figures.soft_cumulative).append(d.relative)
             if local is not None and alone is not None:
                 clean = exact and measure.fed_exactly(element, layer, case.fed.get(layer.called, ()))

@@ -162,6 +162,12 @@ def apart(expected: Tensor, answer: Tensor, where: Mask, field: FieldType) -> Te
     return relative(*_compared(expected, answer, where, field))
 
 
+def apart_alone(expected: Tensor, alone: Tensor, where: Mask, field: FieldType) -> Tensor:
+    """Return how far a layer fed alone is from what is expected, finite numbers: NaN is infinitely far from these."""
+    found = apart(expected, alone, where, field)
+    return torch.where(found.isnan(), torch.inf, found)
+
+
 def _compared(expected: Tensor, answer: Tensor, where: Mask, field: FieldType) -> tuple[Tensor, Tensor]:
     """Return what is expected where it is compared, and the error there, both (batch, everything else)."""
     if expected.shape != answer.shape:

@@ -100,6 +100,9 @@ def measured(
     relative, here, chance = figures["relative"], figures.get("alone"), figures.get("other", math.nan)
     if not math.isfinite(relative):
         raise LayerError(layer.name, f"layer {layer.name} of {p.card.name} gave NaN or infinity on the moved data")
+    if here is not None and not math.isfinite(here):
+        told = f"layer {layer.name} of {p.card.name} gave NaN or infinity when it was fed its moved input alone"
+        raise LayerError(layer.name, told)
     tolerance = limit(p, layer, plain, relative) if exact else 0.0
     if not exact:
         verdict = "no law"

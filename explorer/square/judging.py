@@ -244,7 +244,7 @@ def _row_in_double(
         alone = measure.local_answer(model, p.trace, layer, element, given, value)
     if alone is None or alone.shape != expected.shape:
         return _Row(layer.name, "broken" if seen else "holds", None, guessed, seen)
-    local = float(measure.apart(expected, alone, where, layer.field).max())
+    local = float(measure.apart_alone(expected, alone, where, layer.field).max())
     bad = local > _limit_in_double(p, layer, element, local, alone=True)
     return _Row(layer.name, "broken" if bad else "holds", local, guessed, seen)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import pytest
@@ -71,3 +72,14 @@ def test_what_comes_later_is_told_by_its_layer(how: Callable[[Tensor], object], 
 def test_numbers_of_another_kind_later_are_told() -> None:
     with pytest.raises(ValueError, match="now bool values"):
         check_equivariance(Net(lambda x: x > 0).double(), IMAGE, "C4", details=False)
+
+
+def test_nan_of_a_layer_that_is_fed_alone_is_no_law_kept() -> None:
+    def missing(x: Tensor) -> Tensor:
+        made = x.clone()
+        made[..., 2, 3] = torch.nan
+        return made
+
+    report = check_equivariance(Net(missing).double(), IMAGE, "C4", details=False)
+    odd = report["odd"]
+    assert odd.verdict == "broken" and math.isinf(odd.local)
