@@ -351,17 +351,26 @@ def wait(world: World, draw: Draws) -> None:
 # everything of a kind, once: what is loaded with it is no growth afterwards ------------------------------------
 @interaction(0)
 def all_of_a_kind(world: World, draw: Draws) -> None:
-    """Where this kind of data is new: all views of the network, all samples, and all that is computed on request."""
+    """Use what is new with this network: views, and where its kind of data is new, samples and what is asked for."""
+    _new_views(world)
+    frame = world.controller.frame
+    if frame is not None and frame.latent is not None and "latent" not in world.met:
+        world.met.add("latent")
+        for name in PROJECTIONS:
+            world.controller.change({"latent": name})
+            world.settle()
     if (kind := world.controller.domain) not in world.met:
         world.met.add(kind)
-        for doing in (_all_views, _all_samples, _all_numbers):
+        for doing in (_all_samples, _all_numbers):
             doing(world)
 
 
-def _all_views(world: World) -> None:
+def _new_views(world: World) -> None:
     shell = world.window
     for spec in shell.panes.specs:
-        if shell.offers(spec.name):
+        key = f"{spec.name} of {world.controller.domain}"
+        if shell.offers(spec.name) and key not in world.met:
+            world.met.add(key)
             shell.show_view(spec.name)
             world.settle()
             world.export_picture()
@@ -376,8 +385,7 @@ def _all_samples(world: World) -> None:
 
 
 def _all_numbers(world: World) -> None:
-    named = *({"saliency": name} for name in METHODS), *({"latent": name} for name in PROJECTIONS)
-    for change in (*named, *_requests(world, "", "", 1)):
+    for change in (*({"saliency": name} for name in METHODS), *_requests(world, "", "", 1)):
         world.controller.change(change)
         world.settle()
     for number in range(4):

@@ -111,7 +111,7 @@ class World:
         self.sentences: Counter[str] = Counter()  # that were said of what cannot be done
         self.done: Counter[str] = Counter()
         self.history: list[str] = []
-        self.met: set[str] = set()  # kinds of data of which everything was looked at
+        self.met: set[str] = set()  # what was used once: views, kinds of data
         self.asked_for = ""  # the name that the next dialog for saving gives
         self._note = ""
         self._prepare_files()
