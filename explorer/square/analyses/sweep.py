@@ -102,8 +102,9 @@ def in_a_batch(
 
     found, _ = capture(p.model, moved, wanted, reduce=reduce, cancelled=waited)
     answers = list(output[0].split(1)) if output[0].ndim else [output[0]]
-    if len(answers) != len(elements):
-        told = f"the network gave {len(answers)} answers to a batch of {len(elements)}"
+    count = len(output[0]) if output[0].ndim else 1  # an empty tensor is split into one part, of nothing
+    if count != len(elements):
+        told = f"the network gave {count} answers to a batch of {len(elements)}"
         raise LayerError(p.trace.output, f"{told}: the first axis of its answer must be the batch")
     known = [w.name for w in layers if found[w.name] is not None]
     unknown = np.full(len(elements), math.nan)

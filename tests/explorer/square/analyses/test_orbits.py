@@ -15,6 +15,7 @@ from explorer.data.finding import find_sample
 from explorer.declare.elements import Element, Step, chain_element, parse_chain, transforms
 from explorer.declare.types.fields import FieldType
 from explorer.equivariance import measure
+from explorer.network.tracing.layers import LayerError
 from explorer.network.tracing.running import evaluating
 from explorer.spaces.grid.analysis.survey import spread_evenly, survey, sweep
 from explorer.spaces.grid.fields import Grid
@@ -53,6 +54,23 @@ def relative(way: Any, p: Prepared, elements: list[Element], gx: Tensor) -> dict
         found, out = way(p, elements, gx, [w for w in p.watched if w.leaf])
     assert len(out) == len(elements)
     return dict(found)
+
+
+@pytest.mark.parametrize(("count", "said"), [(0, "0 answers to a batch of 1"), (2, "2 answers to a batch of 1")])
+def test_a_network_that_keeps_no_batch_is_told(count: int, said: str) -> None:
+    class Uncounted(nn.Sequential):
+        at_first = True
+
+        def forward(self, x: Tensor) -> Tensor:
+            answer = super().forward(x)
+            return answer if self.at_first else answer[:1].expand(count, *answer.shape[1:])
+
+    network = Uncounted(conv(1, 2))
+    p = prepared(network)
+    network.at_first = False
+    elements, gx = family(p, "rotate", 4)
+    with pytest.raises(LayerError, match=said):
+        relative(sweep, p, elements[:1], gx[:1])
 
 
 @pytest.mark.parametrize("seconds", [5.0, 0.0])
