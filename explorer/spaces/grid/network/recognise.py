@@ -43,7 +43,8 @@ def image_input(own: Recognised) -> InputSpec:
     if isinstance(declared, Mapping):
         return named_images(tuple((str(name), declared_form(form)) for name, form in declared.items()))
     if len(needed := own.required()) > 1:
-        if declared is None and (found := several_images(own, tuple(needed))):
+        sides = sorted({*SIDES, *_sides_told(own.network())}) if declared is None else []
+        if declared is None and (found := several_images(own, tuple(needed), sides)):
             return named_images(found)
         raise ValueError(
             f"its forward takes ({', '.join(needed)}); say in the file INPUT_SHAPE = {{{needed[0]!r}: (channels, "
