@@ -37,7 +37,8 @@ def guilty_layers(trace: Trace, rows: Sequence[Finding]) -> list[str]:
     # fed alone
     obeys, fails = _tried(pairs)
     # what lies in a module that obeys does it no harm: its own fields are guesses
-    above = {container for m in fails if obeys.isdisjoint(around(m)) for container in around(m)}
+    tried = [m for m in fails if obeys.isdisjoint(around(m))]
+    above = {container for m in tried for container in (*around(m), *trace.held.get(m, ()))}
     guilty, seen = [], False
     for layer, row in pairs:
         outside = around(layer.module)

@@ -109,6 +109,7 @@ class Trace:
     outputs: tuple[str, ...] = ()  # the network's result, tensor by tensor; empty where only the first was traced
     differentiates: bool = False  # whether it takes derivatives within, as of an energy by positions
     left_out: tuple[str, ...] = ()  # sentences about tensors of the result that are no layers
+    held: Mapping[str, frozenset[str]] = field(default_factory=dict)  # {module: containers in which it has other names}
 
     def __getitem__(self, name: str) -> Layer:
         return self.by_name[name]

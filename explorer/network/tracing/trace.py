@@ -36,7 +36,7 @@ from explorer.network.tracing.reasons import declares
 from explorer.network.tracing.running import measured, no_tensor, tensors_in, tensors_of
 from explorer.network.tracing.studying import studied
 from explorer.network.tracing.trials import Sizes, counted, kept, sizes
-from explorer.network.tracing.walking import IN_ITSELF, holds_itself, named_modules
+from explorer.network.tracing.walking import IN_ITSELF, held_elsewhere, holds_itself, named_modules
 from explorer.work.progress import Cancelled
 
 
@@ -126,6 +126,7 @@ def traced_run(
         tuple(layers), recorder.outputs[0], clones, by_name={layer.name: layer for layer in layers},
         outputs=tuple(recorder.outputs), changes_input=changed,
         differentiates=any(v.requires_grad for v in recorder.values.values()), left_out=left_out(result),
+        held=held_elsewhere(names),
     )  # fmt: skip
     values, fed = {n: v.detach() for n, v in recorder.values.items()}, recorder.fed
     return traced, Run(values, fed, seconds) if steady and not clones and not parts else None
