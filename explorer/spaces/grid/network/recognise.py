@@ -190,7 +190,8 @@ def _input_shape(own: Recognised) -> InputShape:
             return (channels, root, root)
     side = math.isqrt(numbers)
     image = f"(1, {side}, {side})" if side > 1 and side**2 == numbers else "(channels, height, width)"
-    raise ValueError(f"the first layer takes {number_of(numbers, 'number')}; {_asked_for(image, numbers)}")
+    vector = ", and no group moves a vector" if numbers > 1 else ""
+    raise ValueError(f"the first layer takes {number_of(numbers, 'number')}{vector}; {_asked_for(image, numbers)}")
 
 
 def _asked_for(image: str, width: int) -> str:

@@ -139,6 +139,12 @@ def sequence_input(network: nn.Module, told: dict[str, object]) -> SequenceInput
             raise Several(
                 f"x could be {' or '.join(map(_shown, batched))}; say which in the file, INPUT_LAYOUT = {batched[0]!r}"
             )
+        if running and not batched and not {"layout", "channels", "kind"} & set(told) and not reads_sequences(network):
+            raise Several(
+                f"no layer of it runs along steps: its {width} numbers may be channels of single steps, INPUT_LAYOUT = "
+                f"{next(iter(running))!r}, {width} steps of one series, INPUT_LAYOUT = 'CT', INPUT_CHANNELS = 1 and "
+                f"INPUT_STEPS = {width}, or a vector, which no group moves; say which in the file"
+            )
         answers = list(running.values())
         # where no step hears of another, every order gives the same; else nobody knows
         if not batched and any(a.shape != answers[0].shape or not torch.allclose(a, answers[0]) for a in answers):
