@@ -86,6 +86,13 @@ def rows_of_either(network: nn.Module, form: GraphInput) -> bool:
     return False
 
 
+def joins_nothing(network: nn.Module, form: GraphInput) -> bool:
+    """Say whether a network runs with edges between nodes that are not there as gladly: its numbers are no edges."""
+    made, call = trial_graph(form.channels or 1, form.edge_channels or 1), form.way.call(form.signals)
+    beyond = {**made, "edge_index": made["edge_index"] + NODES}
+    return answer_of(network, [laid(beyond[s], form.axes, s) for s in form.signals], call) is not None
+
+
 def filters_planes(network: nn.Module) -> bool:
     """Say whether a network has filters several places wide: over a matrix they tie values to the order of its rows."""
     return any(len(shape) == 4 and max(shape[2:]) > 1 for shape in shapes_of(network))
