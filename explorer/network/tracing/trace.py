@@ -301,15 +301,17 @@ class _Recorder:
         self._produced[id(out)] = label
         self.values[label], self.fed[called] = out, Fed.of(args, kwargs, clone=False)
         if self.parts:
-            self._rest(self.layers[-1], result, part)
+            at = len(self.layers) - 1
+            self.layers[at] = replace(first := self.layers[at], also=self._rest(first, result, part))
 
-    def _rest(self, first: Layer, result: Any, known: int, own: bool = True) -> None:
-        """Add the further tensors that a module returned, unless a layer inside of it has made them."""
+    def _rest(self, first: Layer, result: Any, known: int, own: bool = True) -> tuple[str, ...]:
+        """Add the further tensors that a module returned; return the layers inside of it that made any of them."""
+        also: list[str] = []
         for part, out in enumerate(tensors_in(result)):
             if part == known or out.ndim < 1 or not out.is_floating_point() or not (own or out.numel()):
                 continue
             if id(out) in self._produced:
-                self.outputs += [] if own else [self._produced[id(out)]]
+                (also if own else self.outputs).append(self._produced[id(out)])
                 continue
             label = f"{first.called}[{part}]" if own else f"{self._root_name()}[{part}]"
             other = self.sizes.get(label if own else f"[{part}]")
@@ -336,6 +338,7 @@ class _Recorder:
                     Layer(label, "", "forward", 0, shape, 0, out_field, (), False, reach, True, first.rank, part=part)
                 )
                 self.outputs.append(label)
+        return tuple(also)
 
     def _either(self, out: Tensor) -> bool:
         """Return whether coinciding sizes (as many edges as nodes) let a tensor lie on several domains."""
