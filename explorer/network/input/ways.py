@@ -33,7 +33,7 @@ _NAMES = {
     "velocity": ("vel", "velocity", "velocities", "v"),
     "position": (
         *("pos", "position", "positions", "coord", "coords", "coordinates", "point", "xyz", "r", "p", "cloud"),
-        *("vert", "vertex", "vertices", "v"),
+        *("vert", "vertex", "vertices", "v", "coor", "loc", "location", "pt"),
     ),
     "faces": ("face", "tri", "triangle", "triangles", "f", "t"),
     "number": ("z", "number", "numbers", "atomic_numbers", "atomic_number", "atoms", "atom_types", "species"),

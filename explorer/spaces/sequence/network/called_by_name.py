@@ -16,7 +16,8 @@ from explorer.spaces.sequence.network.form import SequenceInput
 def id_inputs(sample: Sample, form: SequenceInput, device: torch.device) -> Inputs:
     """Return numbers of tokens, (1, steps), and beside them a mask of ones or another text, as the names say.
 
-    Of another text every token is the next one of the table: of two that are alike much holds for nothing. They are (steps, 1) for a network that has steps before the batch.
+    Of another text every token is the next one of the table: of two that are alike much holds for nothing. They are
+    (steps, 1) for a network that has steps before the batch.
     """
     time = 0 if form.layout == "TNC" else 1
     ids = torch.from_numpy(np.asarray(sample.x.values)[:, 0].astype(np.int64)).unsqueeze(1 - time).to(device)
