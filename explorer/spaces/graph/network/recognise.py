@@ -109,9 +109,9 @@ def _of_any_name(own: Recognised, needed: tuple[str, ...]) -> GraphInput | None:
         ValueError: several readings run, or none of one that takes the edges of a graph.
     """
     ways = [way for way in unnamed(own, WHERE) if set(way.signals) & set(OF_A_GRAPH)]
-    found = [form for way in ways if (form := taken(own, way)) and not _of_no_edges(own, form)]
-    sets = {frozenset(form.signals): form for form in found}
     told = any(set(meant(name, SIGNALS)) & _of_a_graph(own) for name in needed)
+    found = [form for way in ways if (form := taken(own, way)) and (told or not _of_no_edges(own, form))]
+    sets = {frozenset(form.signals): form for form in found}
     # a list of edges runs in no other place; a matrix of all pairs may run where a mask is meant
     sure = told or (len(found) == 1 and "edge_index" in found[0].signals)
     if len(sets) == 1 and sure and not rows_of_either(own.network(), found[0]):

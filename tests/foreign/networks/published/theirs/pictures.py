@@ -285,7 +285,7 @@ class CodeBook(nn.Module):
         super().__init__()
         self.encoder = nn.Sequential(Stage(3, 16), Stage(16, 32), conv(32, 8))
         self.codes = Codes(16, 8)
-        up = dict(scale_factor=2, mode="nearest")
+        up = {"scale_factor": 2, "mode": "nearest"}
         middle = nn.Conv2d(16, 16, 3, padding=1, padding_mode="zeros" if fault == 1 else "circular")
         self.decoder = nn.Sequential(nn.Upsample(**up), conv(8, 16), nn.ReLU(), middle, nn.Upsample(**up), conv(16, 3))
 
