@@ -213,7 +213,8 @@ class Audit:
     def apart(self, element: Element, other: bool = False) -> float | None:
         """Return the relative error of the outputs under an unjudged element; the largest on unrelated `other` ones."""
         case, found = self.cases[0], 0.0
-        x, values = (case.other, self.run(case.other)[0]) if other else (case.inputs, case.values)
+        x = inference_of(case.inputs).another(case.inputs, self.seed) if other else case.inputs
+        values = self.run(x)[0] if other else case.values
         if not x.exact(element := element.on(x)):
             return None
         answers = self.run(x.moved(element))[0]
