@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from explorer.equivariance.check import check_equivariance
-from explorer.network.changing.conduct import overwritten
+from explorer.network.changing.conduct import overwritten, writes
 from explorer.network.tracing.layers import LayerError
 
 SHAPE = (2, 1, 9, 9)
@@ -272,6 +272,6 @@ class Added(nn.Module):
 
 def test_what_is_not_a_number_is_no_change() -> None:
     x = torch.tensor([1.0, float("nan")])
-    assert not overwritten([x], [x._version], [x.clone()])
-    assert overwritten([x], [x._version], [torch.tensor([2.0, float("nan")])])
+    assert not overwritten([x], [writes(x)], [x.clone()])
+    assert overwritten([x], [writes(x)], [torch.tensor([2.0, float("nan")])])
     assert overwritten([torch.tensor([1, 2])], [0], [torch.tensor([1, 3])])

@@ -1,4 +1,4 @@
-"""What has a fraction of the steps is a coarser sequence where a trial shows it, and else the last of them, or none."""
+"""A fraction of the steps is a coarser sequence where a trial shows it, and else the last of them, or none."""
 
 from __future__ import annotations
 

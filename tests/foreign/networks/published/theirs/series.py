@@ -204,7 +204,7 @@ class Letters(nn.Module):
 
 
 class Matching(nn.Module):
-    """How well each token of a question is met by one of a document."""
+    """A measure of how well each token of a question is met by one of a document."""
 
     def __init__(self, fault=0, vocab=100, d=16):
         super().__init__()
