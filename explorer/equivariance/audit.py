@@ -210,21 +210,23 @@ class Audit:
         """Return the relative errors of all outputs under an element on the first inputs, none where it is inexact."""
         return [error for of in self.errors.values() for (name, k, _), error in of.items() if (name, k) == (label, 0)]
 
-    def apart(self, element: Element) -> float | None:
-        """Return the relative error of the outputs under an element that is not judged, where all have an action."""
+    def apart(self, element: Element, other: bool = False) -> float | None:
+        """Return the relative error of the outputs under an unjudged element; the largest on unrelated `other` ones."""
         case, found = self.cases[0], 0.0
-        element = element.on(case.inputs)
-        if not case.inputs.exact(element):
+        x = inference_of(case.inputs).another(case.inputs, self.seed) if other else case.inputs
+        values = self.run(x)[0] if other else case.values
+        if not x.exact(element := element.on(x)):
             return None
-        answers = self.run(case.inputs.moved(element))[0]
+        answers = self.run(x.moved(element))[0]
         for layer in (self.trace[name] for name in self.trace.outputs):
-            expected, answer = measure.expected_after(element, layer, case.values[layer.name]), answers[layer.name]
+            expected, answer = measure.expected_after(element, layer, values[layer.name]), answers[layer.name]
             if expected is None or layer.field is None or answer.shape != expected.shape:
                 return None
             if not element.exact(layer.field, tuple(expected.shape)):
                 return None
             where = measure.mask(element, expected, layer.field, layer.sees)
-            found = max(found, float(measure.apart(expected, answer, where, layer.field).median()))
+            errors = measure.apart(expected, answer, where, layer.field)
+            found = max(found, float(errors.max() if other else errors.median()))
         return found
 
     def with_exchanges(self, elements: Sequence[tuple[str, Element]]) -> Trace:

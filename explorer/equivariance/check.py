@@ -232,7 +232,8 @@ def _coarser(audit: Audit, made: Callable[[int], list[tuple[str, Element]]], ste
         if not (found := made(step * times)):
             return None
         with evaluating(audit.model), torch.no_grad():
-            errors = (audit.apart(element) for _, element in found)
+            # also on data that are nowhere empty
+            errors = (audit.apart(element, other) for other in (False, True) for _, element in found)
             if all(error is not None and error < rounding.LEAST for error in errors):
                 return step * times
     return None

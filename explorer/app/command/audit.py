@@ -34,7 +34,8 @@ from explorer.square.preparing.prepare import DTYPES, Prepared
 from explorer.square.space import Space, space_of, space_of_kind
 from explorer.state.state import State
 
-LARGER = 4  # times the sides of data that nobody chose, at most, for steps of the network to fit
+LARGER = 5  # times the sides of data that nobody chose, at most, for steps of the network to fit
+SEVERAL = 4  # steps of the other layers, on which one that leaves a single place of small data leaves more
 
 
 class Networks(Protocol):
@@ -163,22 +164,28 @@ def _in_general_position(p: Prepared, given: list[Inputs], seed: int) -> list[In
 
 
 def _in_steps(given: list[Inputs], p: Prepared, groups: Sequence[str], boundary: str) -> dict[str, list[Inputs]]:
-    """Return inputs for each group, with sides of whole steps of the network where elements wrap round the edge."""
+    """Return inputs for each group, with sides of whole steps of the network where elements wrap round the edge.
+
+    Raises:
+        ValueError: the steps of the network are too large for data that nobody chose.
+    """
     space = space_of(p.inputs)
     size = space.inference(p.inputs).size(p.inputs)
-    spacings = [layer.field.spacing for layer in p.trace.layers if layer.field]
-    step = common_step([*spacings, *_of_one_place(p, space, 2 * max(size))])
+    step = _step(p, space, max(size))
     if step == 1:
         return dict.fromkeys(groups, given)
     # on one step alone every shift by a step is the identity
     least = step if step < min(size) else 2 * step
-    if least > LARGER * max(size):
-        return dict.fromkeys(groups, given)
     rows, columns = (math.ceil(n / least) * least for n in size)
     situation = Situation((rows, columns), step, boundary, np.random.default_rng(0), 1, space.kinds[0].name)
     wrapping = [g for g in groups if any(e.wraps for _, e in find_symmetry(g).elements(g, situation))]
     if not wrapping:
         return dict.fromkeys(groups, given)
+    if least > LARGER * max(size):
+        raise ValueError(
+            f"the layers of {p.card.name} take steps of {step}, and shifts by so many need data of {least} along each "
+            f"side: say which with --data; {', '.join(wrapping)} cannot be tested on less"
+        )
     found = [space.in_steps(x, least) for x in given]
     with torch.no_grad():
         try:
@@ -190,27 +197,35 @@ def _in_steps(given: list[Inputs], p: Prepared, groups: Sequence[str], boundary:
     return {g: found if g in wrapping else given for g in groups}
 
 
-def _of_one_place(p: Prepared, space: Space, side: int) -> list[float]:
-    """Return how many pixels lie between two places of layers that leave one place only since the data is small.
+def _step(p: Prepared, space: Space, size: int) -> int:
+    """Return a whole number of steps of every layer, in places of the input.
 
-    Args:
-        side: of larger data, on which they leave more where they are strided, and no more where they take all places.
+    Layers that leave one place only since the data is small, as the last of a pyramid, are tried on larger data: on
+    that they leave more where they are strided, and no more where they take all places.
     """
+    step = common_step([layer.field.spacing for layer in p.trace.layers if layer.field])
     ones = {layer.name: layer.field for layer in p.trace.layers if layer.field and math.isinf(layer.field.spacing)}
     ones = {name: field for name, field in ones.items() if not set(field.axes) <= {"batch", "channel"}}
-    if not ones:
-        return []
-    try:
-        larger, _ = capture(p.model, space.in_steps(p.inputs, side), ones, clone=True)
-    except torch.OutOfMemoryError:
-        raise
-    except LayerError:  # it takes this size and no other
-        return []
-    sides = (
-        (size for size, axis in zip(larger[n].shape, f.axes) if axis not in ("batch", "channel"))
-        for n, f in ones.items()
-    )
-    return [side / most for most in map(max, sides) if most > 1]
+    side = 0
+    while ones:
+        side = max(2 * side, SEVERAL * step)
+        while side < 2 * size:
+            side *= 2
+        if side > 2 * LARGER * size:
+            break
+        try:
+            larger, _ = capture(p.model, space.in_steps(p.inputs, side), ones, clone=True)
+        except torch.OutOfMemoryError:
+            raise
+        except LayerError:  # it takes this size and no other
+            break
+        most = {n: max(s for s, axis in zip(larger[n].shape, f.axes) if axis not in ("batch", "channel"))
+                for n, f in ones.items()}  # fmt: skip
+        ones = {n: f for n, f in ones.items() if most[n] == 1}
+        if all(count == 1 for count in most.values()):
+            break
+        step = common_step([step, *(side / count for count in most.values() if count > 1)])
+    return step
 
 
 def explored(engine: Networks, state: State, dtype: str, overrides: Mapping[str, str], count: int = 4) -> list[Law]:

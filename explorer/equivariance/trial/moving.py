@@ -54,10 +54,14 @@ def moving(
     for slot in slots.values():
         slot.try_out(ways, elements)
     clear = {(tuple(s.value.shape), s.field) for s in slots.values() if s.clear and s.field is not None}
-    layers = []
+    layers: list[Layer] = []
     for layer in trace.layers:
-        count = len(before[1].get(layer.called, ()))
+        given = before[1].get(layer.called, ())
+        count = len(given)
         field, *given_fields = (slots[layer.name, k].settled(clear) for k in (-1, *range(count)))
+        given_fields = [
+            _as_given(value, layers, before[0]) if f is None else f for f, value in zip(given_fields, given)
+        ]
         if field is None and layer.name in trace.outputs:
             field = layer.field
         alone = layer.alone or (count > 0 and None not in given_fields)
@@ -73,6 +77,12 @@ def moving(
     if layers == list(trace.layers):
         return trace
     return replace(trace, layers=tuple(layers), by_name={n.name: n for n in layers})
+
+
+def _as_given(value: Tensor, layers: Sequence[Layer], values: Mapping[str, Tensor]) -> FieldType | None:
+    """Return the field of what the last of these layers that gave such a tensor has given; None where none has."""
+    same = (n.field for n in reversed(layers) if n.shape == tuple(value.shape) and torch.equal(values[n.name], value))
+    return next(same, None)
 
 
 @dataclass

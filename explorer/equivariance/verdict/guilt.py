@@ -37,7 +37,8 @@ def guilty_layers(trace: Trace, rows: Sequence[Finding]) -> list[str]:
     # fed alone
     obeys, fails = _tried(pairs)
     # what lies in a module that obeys does it no harm: its own fields are guesses
-    above = {container for m in fails if obeys.isdisjoint(around(m)) for container in around(m)}
+    tried = [m for m in fails if obeys.isdisjoint(around(m))]
+    above = {container for m in tried for container in (*around(m), *trace.held.get(m, ()))}
     guilty, seen = [], False
     for layer, row in pairs:
         outside = around(layer.module)
@@ -84,7 +85,11 @@ def _tried(pairs: Sequence[tuple[Layer, Finding]]) -> tuple[set[str], set[str]]:
     alone: dict[str, list[Finding]] = {}
     for layer, row in pairs:
         alone.setdefault(layer.module, []).append(row)
+    broken = {row.name for _, row in pairs if row.local is not None and row.verdict == "broken"}
+    # what a module returns of a layer inside of it that breaks its law is not told by the rest
+    silent = {layer.module for layer, _ in pairs if not broken.isdisjoint(layer.also)}
     obeys = {m for m, of in alone.items() if m and all(r.local is not None and r.verdict == "holds" for r in of)}
+    obeys -= silent
     fails = {m for m, of in alone.items() if m and any(r.local is not None and r.verdict == "broken" for r in of)}
     return obeys, fails
 

@@ -126,4 +126,11 @@ def overwritten(values: Sequence[Tensor], fresh: Sequence[int], given: Sequence[
     """
     if list(fresh) != [writes(value) for value in values]:
         return True
-    return not all(a.shape == b.shape and torch.equal(a, b) for a, b in zip(values, given, strict=True))
+    return not all(a.shape == b.shape and _same(a, b) for a, b in zip(values, given, strict=True))
+
+
+def _same(one: Tensor, other: Tensor) -> bool:
+    """Say whether all values are the same; what is not a number, which is no number's like, is like another such."""
+    return torch.equal(one, other) or (
+        one.is_floating_point() and bool(((one == other) | (one.isnan() & other.isnan())).all())
+    )

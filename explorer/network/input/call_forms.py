@@ -9,7 +9,7 @@ from typing import Any
 from torch import Tensor, nn
 
 from explorer.network.input.recognise import Recognised
-from explorer.network.input.ways import AS_ONE, BY_NAME, IN_ORDER, Bag, Way, meant
+from explorer.network.input.ways import AS_ONE, BY_NAME, IN_ORDER, Bag, Way, all_meant, meant
 from explorer.network.tracing.trials import answer_of
 
 
@@ -19,6 +19,8 @@ def ways(own: Recognised, known: Collection[str]) -> Iterator[Way]:
     told = [meant(name, known) for name in needed]
     if not needed or not all(told):
         return
+    if not any(len(set(one)) == len(one) for one in product(*told)):
+        told = [all_meant(name, known) for name in needed]
     given = BY_NAME if own.by_keyword() else IN_ORDER
     # what is called x may be looked up in a table
     told += [(*t, "number") if "x" in t and "number" in known else t for t in told]

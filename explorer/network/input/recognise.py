@@ -130,7 +130,13 @@ class Recognised:
     def widths_of_filters(self, dimensions: int) -> tuple[int, ...]:
         """Return the widths that filters over so many dimensions take, parameters of no convolution among them."""
         shapes = shapes_of(self.network())
-        return tuple(dict.fromkeys(shape[1] for shape in shapes if len(shape) == dimensions + 2))
+        widths = [shape[1] for shape in shapes if len(shape) == dimensions + 2]
+        # filters that are made anew for each sample are kept with an axis for that
+        kept = {
+            id(p) for _, m in named_modules(self.network()) if hasattr(m, "kernel_size") for p in m.parameters(False)
+        }
+        own = (t.shape for _, t in named_tensors(self.network()) if id(t) not in kept and not is_lazy(t))
+        return tuple(dict.fromkeys((*widths, *(s[2] for s in own if len(s) == dimensions + 3 and s[0] == 1))))
 
     def first_width(self) -> int | None:
         """Return how many channels the first layer takes, where it says so."""

@@ -33,7 +33,7 @@ _NAMES = {
     "velocity": ("vel", "velocity", "velocities", "v"),
     "position": (
         *("pos", "position", "positions", "coord", "coords", "coordinates", "point", "xyz", "r", "p", "cloud"),
-        *("vert", "vertex", "vertices", "v"),
+        *("vert", "vertex", "vertices", "v", "coor", "loc", "location", "pt"),
     ),
     "faces": ("face", "tri", "triangle", "triangles", "f", "t"),
     "number": ("z", "number", "numbers", "atomic_numbers", "atomic_number", "atoms", "atom_types", "species"),
@@ -43,12 +43,19 @@ _NAMES = {
     "mask": ("mask", "node_mask", "key_padding_mask", "padding_mask", "valid"),
 }
 
+_BESIDE = {"x": ("position",)}  # h and x: features, and where the points are
+
 
 def meant(name: str, known: Collection[str]) -> tuple[str, ...]:
     """Return the signals that an argument of this name may stand for."""
     exact = (name,) if name in known else ()
     spelt = {name.lower(), name.lower().removesuffix("s")}
     return exact or tuple(s for s, names in _NAMES.items() if s in known and spelt & set(names))
+
+
+def all_meant(name: str, known: Collection[str]) -> tuple[str, ...]:
+    """Return the signals that an argument of this name may stand for, also where another has what it usually means."""
+    return (*meant(name, known), *(s for s in _BESIDE.get(name.lower(), ()) if s in known))
 
 
 def spellings(signal: str) -> tuple[str, ...]:

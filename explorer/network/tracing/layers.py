@@ -53,6 +53,7 @@ class Layer:
         rank: how many weighted layers lie before it, itself included (for tolerances).
         shape_in: of its first tensor input.
         part: which tensor of the result it is.
+        also: names of layers inside of it whose tensors it returns as well.
         within: of a value that no module returns, the name of the module in whose forward it arises; else None.
         trial: finds by trying the network what no layer tells of the radius.
         reason: why its field is what it is, or why there is none, in a clause.
@@ -74,6 +75,7 @@ class Layer:
     part: int = 0
     reason: str = ""
     within: str | None = None
+    also: tuple[str, ...] = ()
     trial: Callable[[], float] | None = dataclasses.field(default=None, compare=False, repr=False)
 
     @property
@@ -109,6 +111,7 @@ class Trace:
     outputs: tuple[str, ...] = ()  # the network's result, tensor by tensor; empty where only the first was traced
     differentiates: bool = False  # whether it takes derivatives within, as of an energy by positions
     left_out: tuple[str, ...] = ()  # sentences about tensors of the result that are no layers
+    held: Mapping[str, frozenset[str]] = field(default_factory=dict)  # {module: containers in which it has other names}
 
     def __getitem__(self, name: str) -> Layer:
         return self.by_name[name]

@@ -36,7 +36,7 @@ from explorer.network.tracing.reasons import declares
 from explorer.network.tracing.running import measured, no_tensor, tensors_in, tensors_of
 from explorer.network.tracing.studying import studied
 from explorer.network.tracing.trials import Sizes, counted, kept, sizes
-from explorer.network.tracing.walking import IN_ITSELF, holds_itself, named_modules
+from explorer.network.tracing.walking import IN_ITSELF, held_elsewhere, holds_itself, named_modules
 from explorer.work.progress import Cancelled
 
 
@@ -126,6 +126,7 @@ def traced_run(
         tuple(layers), recorder.outputs[0], clones, by_name={layer.name: layer for layer in layers},
         outputs=tuple(recorder.outputs), changes_input=changed,
         differentiates=any(v.requires_grad for v in recorder.values.values()), left_out=left_out(result),
+        held=held_elsewhere(names),
     )  # fmt: skip
     values, fed = {n: v.detach() for n, v in recorder.values.items()}, recorder.fed
     return traced, Run(values, fed, seconds) if steady and not clones and not parts else None
@@ -300,15 +301,17 @@ class _Recorder:
         self._produced[id(out)] = label
         self.values[label], self.fed[called] = out, Fed.of(args, kwargs, clone=False)
         if self.parts:
-            self._rest(self.layers[-1], result, part)
+            at = len(self.layers) - 1
+            self.layers[at] = replace(first := self.layers[at], also=self._rest(first, result, part))
 
-    def _rest(self, first: Layer, result: Any, known: int, own: bool = True) -> None:
-        """Add the further tensors that a module returned, unless a layer inside of it has made them."""
+    def _rest(self, first: Layer, result: Any, known: int, own: bool = True) -> tuple[str, ...]:
+        """Add the further tensors that a module returned; return the layers inside of it that made any of them."""
+        also: list[str] = []
         for part, out in enumerate(tensors_in(result)):
             if part == known or out.ndim < 1 or not out.is_floating_point() or not (own or out.numel()):
                 continue
             if id(out) in self._produced:
-                self.outputs += [] if own else [self._produced[id(out)]]
+                (also if own else self.outputs).append(self._produced[id(out)])
                 continue
             label = f"{first.called}[{part}]" if own else f"{self._root_name()}[{part}]"
             other = self.sizes.get(label if own else f"[{part}]")
@@ -335,6 +338,7 @@ class _Recorder:
                     Layer(label, "", "forward", 0, shape, 0, out_field, (), False, reach, True, first.rank, part=part)
                 )
                 self.outputs.append(label)
+        return tuple(also)
 
     def _either(self, out: Tensor) -> bool:
         """Return whether coinciding sizes (as many edges as nodes) let a tensor lie on several domains."""

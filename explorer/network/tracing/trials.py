@@ -87,6 +87,25 @@ def answer_of(
             return None
 
 
+class Counting:
+    """A way to call a network that counts how many modules had answered when it ended, or failed."""
+
+    def __init__(self, call: Callable[[nn.Module, tuple[Tensor, ...]], Any] | None) -> None:
+        self.call, self.calls = call or (lambda network, given: network(*given)), 0
+
+    def __call__(self, network: nn.Module, given: tuple[Tensor, ...]) -> Any:
+        def count(*_: Any) -> None:
+            self.calls += 1
+
+        self.calls = 0
+        hooks = [m.register_forward_hook(count) for m in modules_of(network)]
+        try:
+            return self.call(network, given)
+        finally:
+            for hook in hooks:
+                hook.remove()
+
+
 def kept(
     module: nn.Module, args: Any, kwargs: Any, in_field: FieldType, out_field: FieldType, same: bool, declared: bool
 ) -> FieldType:

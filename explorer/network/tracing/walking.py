@@ -6,7 +6,7 @@ walked through some thirty times until it is shown.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from torch import Tensor, nn
@@ -78,6 +78,24 @@ def holds_itself(model: nn.Module) -> str:
         return ""
 
     return walk("", model, frozenset())
+
+
+def held_elsewhere(names: Mapping[nn.Module, str]) -> dict[str, frozenset[str]]:
+    """Return the names of containers that hold a module under another name than its own, by that, with what is inside.
+
+    Args:
+        names: of the modules of a network, each once.
+    """
+    found: dict[str, set[str]] = {}
+    for module, name in names.items():
+        for own, child in module._modules.items():
+            first = None if child is None else names.get(child)
+            if first is None or first == (f"{name}.{own}" if name else own):
+                continue
+            outside = {name[:at] for at, sign in enumerate(name) if sign == "."} | {name}
+            for inside in (n for n in names.values() if n == first or n.startswith(f"{first}.")):
+                found.setdefault(inside, set()).update(n for n in outside if n and not inside.startswith(f"{n}."))
+    return {name: frozenset(containers) for name, containers in found.items() if containers}
 
 
 def named_tensors(model: nn.Module) -> list[tuple[str, Tensor]]:

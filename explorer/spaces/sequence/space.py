@@ -138,7 +138,7 @@ class SequenceSpace(Space):
         named = said_sequences(told.get("channels")) if told.get("kind", "values") == "values" else None
         needed = network.required()
         along = bool(named or {"kind", "layout", "steps"} & set(told) or reads_sequences(made))
-        if not along and not has_table(made):
+        if not along and not has_table(made) and not network.takes_one():
             return None
         read = () if told or named else asked(made, {}) if network.takes_one() else ()
         names = needed if len(needed) > 1 or network.by_keyword() else read

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from explorer.equivariance.check import check_equivariance
+from explorer.network.changing.conduct import overwritten, writes
 from explorer.network.tracing.layers import LayerError
 
 SHAPE = (2, 1, 9, 9)
@@ -267,3 +268,10 @@ class Added(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         return x + torch.linspace(0, 1, x.shape[-1]).to(x) if self.broken else x.relu()
+
+
+def test_what_is_not_a_number_is_no_change() -> None:
+    x = torch.tensor([1.0, float("nan")])
+    assert not overwritten([x], [writes(x)], [x.clone()])
+    assert overwritten([x], [writes(x)], [torch.tensor([2.0, float("nan")])])
+    assert overwritten([torch.tensor([1, 2])], [0], [torch.tensor([1, 3])])

@@ -227,9 +227,9 @@ class GraphMap(Element):
             case Pairwise(axis=axis):
                 values = values.index_select(axis, nodes).index_select(axis + 1, nodes)
             case Nodes(axis=axis):
-                values = values.index_select(axis, nodes)
+                values = _taken(values, axis, nodes, self.before[0])
             case Edges(axis=axis):
-                values = values.index_select(axis, edges)
+                values = _taken(values, axis, edges, self.before[1])
             case Pairs():
                 values = values.index_select(-2, nodes).index_select(-1, nodes)
         if isinstance(field.rep, Scalar) and field.rep.intensity and isinstance(field.domain, Nodes):
@@ -248,6 +248,13 @@ class GraphMap(Element):
 
     def known(self, values: Tensor, field: FieldType) -> Tensor | None:
         return None
+
+
+def _taken(values: Tensor, axis: int, places: Tensor, count: int) -> Tensor:
+    """Return the values at some of so many places; raise NoAction where a network has left some of them out."""
+    if values.shape[axis] < count:
+        raise NoAction(f"there are {values.shape[axis]} values, and {count} places")
+    return values.index_select(axis, places)
 
 
 def _where(places: Index, before: int) -> Index:

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from explorer.network.input.arguments import needed_arguments, only_by_name
 from explorer.network.input.recognise import most_places, shapes_of
 from explorer.network.input.ways import BY_NAME, IN_ORDER, Way, meant
-from explorer.network.tracing.trials import answer_of
+from explorer.network.tracing.trials import Counting, answer_of
 from explorer.network.tracing.walking import attribute, modules_of
 from explorer.spaces.graph.network.form import AXES, OF_A_GRAPH, SIGNALS, GraphInput
 
@@ -42,13 +42,23 @@ def taken_widths(
     """
     wide = widths(network)
     first = dict.fromkeys([channels, *wide] if channels else wide) if "x" in way.signals else [1]
-    call = way.call(way.signals)
-    for x in first:
-        for second in dict.fromkeys([1, int(x), *wide]) if {"edge_attr", "other"} & set(way.signals) else [1]:
-            made = trial_graph(int(x), second, nodes=nodes)
-            given = [laid(made[s], axes, s) for s in way.signals]
-            if answer_of(network, given, call) is not None:
-                return int(x), second
+    call = Counting(way.call(way.signals))
+
+    def runs(x: int, second: int) -> bool:
+        made = trial_graph(x, second, nodes=nodes)
+        return answer_of(network, [laid(made[s], axes, s) for s in way.signals], call) is not None
+
+    reached: dict[int, int] = {}
+    for x in map(int, first):
+        if runs(x, 1):
+            return x, 1
+        reached[x] = call.calls
+    if not {"edge_attr", "other"} & set(way.signals):
+        return None
+    for x in (x for x, calls in reached.items() if calls == max(reached.values())):  # the rest are refused before
+        for second in dict.fromkeys([x, *wide]):
+            if second > 1 and runs(x, second):
+                return x, second
     return None
 
 
@@ -74,6 +84,13 @@ def rows_of_either(network: nn.Module, form: GraphInput) -> bool:
         if answer_of(network, [laid(by_node[s], form.axes, s) for s in form.signals], call) is not None:
             return True
     return False
+
+
+def joins_nothing(network: nn.Module, form: GraphInput) -> bool:
+    """Say whether a network runs with edges between nodes that are not there as gladly: its numbers are no edges."""
+    made, call = trial_graph(form.channels or 1, form.edge_channels or 1), form.way.call(form.signals)
+    beyond = {**made, "edge_index": made["edge_index"] + NODES}
+    return answer_of(network, [laid(beyond[s], form.axes, s) for s in form.signals], call) is not None
 
 
 def filters_planes(network: nn.Module) -> bool:

@@ -9,6 +9,7 @@ from explorer.network.input.recognise import Recognised
 from explorer.network.input.ways import Way, meant, spellings
 from explorer.spaces.graph.network.attempts import (
     filters_planes,
+    joins_nothing,
     known_numbers,
     readings,
     rows_of_either,
@@ -41,6 +42,10 @@ def graph_input(own: Recognised) -> GraphInput | None:
     if len(needed) == 1:
         return _of_one(own)
     return _of_any_name(own, needed)
+
+
+def _of_no_edges(own: Recognised, form: GraphInput) -> bool:
+    return "edge_index" in form.signals and joins_nothing(own.network(), form)
 
 
 def taken(own: Recognised, way: Way) -> GraphInput | None:
@@ -103,9 +108,10 @@ def _of_any_name(own: Recognised, needed: tuple[str, ...]) -> GraphInput | None:
     Raises:
         ValueError: several readings run, or none of one that takes the edges of a graph.
     """
-    found = [form for way in unnamed(own, WHERE) if set(way.signals) & set(OF_A_GRAPH) and (form := taken(own, way))]
-    sets = {frozenset(form.signals): form for form in found}
+    ways = [way for way in unnamed(own, WHERE) if set(way.signals) & set(OF_A_GRAPH)]
     told = any(set(meant(name, SIGNALS)) & _of_a_graph(own) for name in needed)
+    found = [form for way in ways if (form := taken(own, way)) and (told or not _of_no_edges(own, form))]
+    sets = {frozenset(form.signals): form for form in found}
     # a list of edges runs in no other place; a matrix of all pairs may run where a mask is meant
     sure = told or (len(found) == 1 and "edge_index" in found[0].signals)
     if len(sets) == 1 and sure and not rows_of_either(own.network(), found[0]):

@@ -43,7 +43,8 @@ def image_input(own: Recognised) -> InputSpec:
     if isinstance(declared, Mapping):
         return named_images(tuple((str(name), declared_form(form)) for name, form in declared.items()))
     if len(needed := own.required()) > 1:
-        if declared is None and (found := several_images(own, tuple(needed))):
+        sides = sorted({*SIDES, *_sides_told(own.network())}) if declared is None else []
+        if declared is None and (found := several_images(own, tuple(needed), sides)):
             return named_images(found)
         raise ValueError(
             f"its forward takes ({', '.join(needed)}); say in the file INPUT_SHAPE = {{{needed[0]!r}: (channels, "
@@ -189,7 +190,8 @@ def _input_shape(own: Recognised) -> InputShape:
             return (channels, root, root)
     side = math.isqrt(numbers)
     image = f"(1, {side}, {side})" if side > 1 and side**2 == numbers else "(channels, height, width)"
-    raise ValueError(f"the first layer takes {number_of(numbers, 'number')}; {_asked_for(image, numbers)}")
+    vector = ", and no group moves a vector" if numbers > 1 else ""
+    raise ValueError(f"the first layer takes {number_of(numbers, 'number')}{vector}; {_asked_for(image, numbers)}")
 
 
 def _asked_for(image: str, width: int) -> str:

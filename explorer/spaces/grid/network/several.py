@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
@@ -27,7 +27,7 @@ from explorer.network.input.unplaced import (
     unplaced_others,
     unplaced_trial,
 )
-from explorer.network.tracing.trials import answer_of
+from explorer.network.tracing.trials import Counting, answer_of
 from explorer.spaces.grid.network.fit import InputShape, fit
 from explorer.spaces.grid.network.form import InputSpec
 from explorer.work.limits import MAX_SIDE
@@ -80,28 +80,50 @@ def declared_form(form: object) -> Sizes:
     return found
 
 
-def several_images(own: Recognised, names: tuple[str, ...]) -> Named:
+def several_images(own: Recognised, names: tuple[str, ...], sides: Iterable[int] = ()) -> Named:
     """Return what a network takes with these names, by trial: images, and numbers beside them; () where unclear.
 
     An argument is an image if the network runs with one there and neither with one number in its place nor with an
     image of another number of channels. It is a vector, one number for each sample, or the number of a class that is
     looked up, if the network runs with that and with nothing else of these in its place.
+
+    Args:
+        sides: of images to try where it runs on none of the first: what got furthest then.
     """
     network = own.network()
     filtered = own.widths_of_filters(2)
     # what is laid over another image is filtered by no layer: a mask, a depth, how sure each pixel is
     images: list[Sizes] = [(channels, None, None) for channels in dict.fromkeys((*filtered, 1))] if filtered else []
     alone = unplaced_forms(network)
-    call = ByName(names)
+    call, reached = Counting(ByName(names)), dict[tuple[Sizes, ...], int]()
     for batch, forms in itertools.product((BATCH, 1), [*_assigned(images, alone, len(names))]):
         given = [_trial(form, batch) for form in forms]
         if answer_of(network, given, call) is None:
+            reached[forms] = max(call.calls, reached.get(forms, 0))
             continue
-        found = settled_forms(network, call, given, forms, partial(_others, images, alone, batch), batch)
-        if found:
-            own.why["images"] = f"its forward takes ({', '.join(names)}), and it runs on {_told(forms)}"
-        return tuple(zip(names, found, strict=True)) if found else ()
+        return _settled(own, names, images, alone, batch, forms)
+    furthest = [forms for forms, calls in reached.items() if calls == max(reached.values()) > 0]
+    for side, forms in itertools.product(sides, furthest):
+        sized = tuple(_of_side(form, side) for form in forms)
+        if answer_of(network, [_trial(form, 1) for form in sized], call) is not None:
+            return _settled(own, names, [_of_side(form, side) for form in images], alone, 1, sized)
     return ()
+
+
+def _settled(
+    own: Recognised, names: tuple[str, ...], images: Sequence[Sizes], alone: Sequence[Sizes], batch: int,
+    forms: tuple[Sizes, ...],
+) -> Named:  # fmt: skip
+    """Return the forms that a network runs with by name, () where it runs with something else in the place of any."""
+    call, given = ByName(names), [_trial(form, batch) for form in forms]
+    found = settled_forms(own.network(), call, given, forms, partial(_others, images, alone, batch), batch)
+    if found:
+        own.why["images"] = f"its forward takes ({', '.join(names)}), and it runs on {_told(forms)}"
+    return tuple(zip(names, found, strict=True)) if found else ()
+
+
+def _of_side(form: Sizes, side: int) -> Sizes:
+    return (form[0], side, side) if _is_image(form) else form
 
 
 def _is_image(form: Sizes) -> bool:
@@ -125,7 +147,7 @@ def _others(images: Sequence[Sizes], alone: Sequence[Sizes], batch: int, form: S
     """Return what a network that takes one form must refuse in its place."""
     if _is_image(form):
         numbers = [unplaced_trial((NUMBER,), n) for n in (1, batch)]
-        return [*numbers, _trial((int(form[0] or 0) + 1, None, None), batch)]
+        return [*numbers, _trial((int(form[0] or 0) + 1, *form[1:]), batch)]
     return [*(_trial(image, batch) for image in images), *unplaced_others(form, alone, batch)]
 
 

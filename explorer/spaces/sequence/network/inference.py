@@ -72,6 +72,42 @@ def grown(before: tuple[int, ...], after: tuple[int, ...]) -> dict[int, float] |
     return {k: MORE / (b - a) for k, (a, b) in enumerate(zip(before, after, strict=True)) if b != a}
 
 
+def _coarse_by_size(layer: Layer) -> bool:
+    """Return whether code leaves a fraction of the steps, so that only their number says that they are coarser."""
+    domain = layer.field.domain if layer.field is not None and layer.field.guessed else None
+    return isinstance(domain, Steps) and domain.apart > 1 and (not layer.leaf or not hasattr(nn, layer.kind))
+
+
+def not_coarser(run: Trial, inputs: Inputs, layers: Sequence[Layer]) -> frozenset[tuple[int, ...]]:
+    """Return the shapes of layers whose places do not change most where the steps that they would stand for do.
+
+    The last steps of a sequence are a fraction of it as well.
+    """
+    domain, names = inputs.field.domain, [n.name for n in layers]
+    if not layers or not isinstance(domain, Steps) or not inputs.x.is_floating_point():
+        return frozenset()
+    steps = domain.places_first(inputs.x)
+    noise = torch.randn(steps.shape, generator=torch.Generator().manual_seed(0), device="cpu").to(steps)
+    found = set()
+    try:
+        before = run(domain.as_given(noise), names)
+        for layer in layers:
+            assert layer.field is not None and isinstance(layer.field.domain, Steps)
+            places, apart = layer.shape[layer.field.domain.axis], round(layer.field.domain.apart)
+            for at in {0, places // 3, 2 * places // 3, places - 1}:
+                other = noise.clone()
+                other[at * apart : (at + 1) * apart] *= -1
+                change = run(domain.as_given(other), [layer.name])[layer.name] - before[layer.name]
+                most = int(layer.field.domain.places_first(change).flatten(1).norm(dim=1).argmax())
+                if abs(most - at) > 1:
+                    found.add(layer.shape)
+    except torch.OutOfMemoryError:
+        raise
+    except LayerError:
+        return frozenset()
+    return frozenset(found)
+
+
 def _doubtful(layer: Layer) -> bool:
     """Return whether a layer's steps were told by a size that another axis, or something without steps, may have."""
     if layer.field is None or not layer.field.guessed or not isinstance(layer.field.domain, Steps):
@@ -93,15 +129,16 @@ class SequenceInference(Inference):
     Args:
         told: {(number of axes, axis, places): steps between two places} of what has another number of places.
         longer: a longer sequence, where sizes that coincide have misled: every tensor is then placed by how it grows.
+        apart: shapes of what has a fraction of the steps and is no coarser sequence, as a trial shows.
     """
 
     untold = math.nan
 
     def __init__(
         self, inputs: Inputs, told: Mapping[tuple[int, int, int], float] = MappingProxyType({}),
-        longer: Tensor | None = None,
+        longer: Tensor | None = None, apart: frozenset[tuple[int, ...]] = frozenset(),
     ) -> None:  # fmt: skip
-        self.steps = inputs.places
+        self.steps, self.no_steps = inputs.places, apart
         self.told = told
         self.longer = longer
         # a second sequence may have another number of steps
@@ -173,6 +210,8 @@ class SequenceInference(Inference):
         ratio = shape_in[axis] / shape[axis]
         # a kernel that is longer than its stride leaves fewer steps than a stride alone
         strided = _stride(module, axis, len(shape)) if ratio > 1 else None
+        if strided is None and shape in self.no_steps:
+            return None
         apart = before * (strided or round(ratio)) if ratio >= 1 else before / round(1 / ratio)
         if apart == before and isinstance(module, _KERNELS):
             return Steps(axis, apart, cut=True)  # a kernel without padding leaves a few places fewer
@@ -205,6 +244,8 @@ class SequenceInference(Inference):
 
         It is asked of those without a field, and of those whose steps were told by sizes that other axes may have too.
         """
+        if no_steps := not_coarser(run, inputs, [n for n in layers if _coarse_by_size(n)]):
+            return SequenceInference(inputs, self.told, self.longer, no_steps)
         open_ = [n for n in layers if n.field is None and len(n.shape) > 1]
         doubted = [n for n in layers if _doubtful(n)]
         if not (open_ or doubted) or len(self.lengths) > 1 or not isinstance(inputs.field.domain, Steps):

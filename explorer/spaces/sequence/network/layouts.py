@@ -37,6 +37,7 @@ _STEPS = 23  # of the trial: no usual width, so that an order that does not fit 
 _OTHERS = 12  # widths that are tried beside those that layers tell
 _LONGEST = 2049  # steps of a table that are tried
 _PAIRS = 60  # of a length and a width that are tried
+_MOST_NUMBERS = 2**20  # of tokens
 _HALVED = 32  # of a network that halves them again and again, and adds what it doubles to what it had
 
 
@@ -140,6 +141,12 @@ def sequence_input(network: nn.Module, told: dict[str, object]) -> SequenceInput
             raise Several(
                 f"x could be {' or '.join(map(_shown, batched))}; say which in the file, INPUT_LAYOUT = {batched[0]!r}"
             )
+        if running and not batched and not {"layout", "channels", "kind"} & set(told) and not reads_sequences(network):
+            raise Several(
+                f"no layer of it runs along steps: its {width} numbers may be channels of single steps, INPUT_LAYOUT = "
+                f"{next(iter(running))!r}, {width} steps of one series, INPUT_LAYOUT = 'CT', INPUT_CHANNELS = 1 and "
+                f"INPUT_STEPS = {width}, or a vector, which no group moves; say which in the file"
+            )
         answers = list(running.values())
         # where no step hears of another, every order gives the same; else nobody knows
         if not batched and any(a.shape != answers[0].shape or not torch.allclose(a, answers[0]) for a in answers):
@@ -179,9 +186,10 @@ def sequence_input(network: nn.Module, told: dict[str, object]) -> SequenceInput
 def _ids(network: nn.Module, told: dict[str, object], most: int | None) -> SequenceInput:
     """Return that a network takes numbers of tokens: as many as its first table of them has, unless it says so."""
     table = next((m.num_embeddings for m in network.modules() if isinstance(m, nn.Embedding)), None)
-    known = told.get("channels", table)
     names, tokenizer = told.get("names", ()), told.get("tokenizer", "")
-    assert isinstance(known, int | None) and isinstance(names, tuple)
+    assert isinstance(names, tuple)
+    known = told.get("channels", table) or _numbers_known(network, min(most or _FEW, _FEW), names)
+    assert isinstance(known, int | None)
     order = str(told.get("layout") or _order_of_ids(network, min(most or _STEPS, _STEPS), names))
     most = most or most_places(network, lambda steps: takes_ids(network, steps, names, order))
     if known is None:
@@ -227,6 +235,25 @@ def _of_ids(network: nn.Module, ids: Tensor, names: tuple[str, ...], order: str)
     return first_tensor(ByName(names)(network, given) if names else network(laid))
 
 
+def _numbers_known(network: nn.Module, steps: int, names: tuple[str, ...]) -> int | None:
+    """Return how many numbers of tokens a network knows, by trial; None where it takes any, or none."""
+    trial = duplicate(network)
+
+    def runs(number: int) -> bool:
+        ids = torch.full((steps,), number, dtype=torch.int64)
+        return tried(trial, lambda: _of_ids(trial, ids, names, "NTC")) is not None
+
+    low, high = 1, 2
+    while high <= _MOST_NUMBERS and runs(high - 1):
+        low, high = high, 2 * high
+    if high > _MOST_NUMBERS or not runs(0):
+        return None
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if runs(middle - 1) else (low, middle)
+    return low
+
+
 def has_table(network: nn.Module) -> bool:
     """Return whether a network has a layer that looks whole numbers up."""
     return any(isinstance(m, nn.Embedding) for m in network.modules())
@@ -244,9 +271,9 @@ def takes_ids(network: nn.Module, steps: int, names: tuple[str, ...] = (), order
         names: of its arguments, or of what it reads off its only one; masks among them are ones.
         order: of the axes, "TNC" for (steps, 1).
     """
-    if not has_table(network):
-        return False
     trial, ids = duplicate(network), torch.zeros(steps, dtype=torch.int64)
+    if not has_table(network) and tried(trial, lambda: _of_ids(trial, ids.float(), names, order)) is not None:
+        return False  # code that looks whole numbers up, or makes one-hot columns of them, takes no others
     return tried(trial, lambda: _of_ids(trial, ids, names, order)) is not None
 
 

@@ -126,6 +126,19 @@ def test_coarser_steps_are_told_only_where_all_outputs_follow(picture: Tensor) -
     assert report.verdict == "broken" and not any("the output does follow" in note for note in report.warnings)
 
 
+def test_coarser_steps_are_told_only_where_unrelated_data_follow_too() -> None:
+    class Corner(nn.Module):
+        """Each value beside that of a corner."""
+
+        def forward(self, x: Tensor) -> Tensor:
+            return x + x[:, :, :1, :1]
+
+    x = torch.rand(2, 1, 32, 32, generator=torch.Generator().manual_seed(0))
+    x[:, :, ::4, ::4] = 0.0  # in steps of four the corner is empty
+    report = check_equivariance(Corner(), x, "translation", details=False)
+    assert report.verdict == "broken" and not any("the output does follow" in note for note in report.warnings)
+
+
 def test_tensors_are_alike_but_for_rounding() -> None:
     one = torch.tensor([1.0, 2.0], dtype=torch.float64)
     assert alike([one], [one + 1e-15]) and not alike([one], [one + 1e-3]) and not alike([one], [one[None]])
