@@ -194,9 +194,7 @@ def read_before(measure: Measure | None) -> str:
 
 def words_before(square: Square) -> str:
     """Return which layers broke the law before the file was edited, "" where none did or nothing was edited."""
-    broke = [name for name, m in square.before.items() if m.verdict == "broken" and name not in square.guilty]
-    # a block passes the fault of its layer on: it is named where no layer is known to make it
-    broke = [name for name in broke if guilty(square.before[name])] or broke
+    broke = [name for name in square.guilty_before if name not in square.guilty]
     return f"before the edit broken by {shorten(broke)}" if broke else ""
 
 
