@@ -73,6 +73,13 @@ def first_seen(trace: Trace, rows: Sequence[Finding], acquitted: Set[str] = froz
     return found or next((row.name for row in rows if row.seen), "")
 
 
+def inheriting(trace: Trace, rows: Sequence[Finding]) -> set[str]:
+    """Return what arises within a module that obeys its law alone, and shows a fault: one of what that is given."""
+    pairs = list(zip(trace.layers, rows, strict=True))
+    obeys = _tried(pairs)[0]
+    return {row.name for layer, row in pairs if row.verdict == "broken" and row.local is None and layer.within in obeys}
+
+
 def obedient(pairs: Sequence[tuple[Layer, Finding]]) -> set[str]:
     """Return the modules that obey their law alone and show no fault: the fields of what lies within are guesses."""
     shown = {layer.module for layer, row in pairs if row.seen}
