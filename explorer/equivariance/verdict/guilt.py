@@ -74,10 +74,14 @@ def first_seen(trace: Trace, rows: Sequence[Finding], acquitted: Set[str] = froz
 
 
 def inheriting(trace: Trace, rows: Sequence[Finding]) -> set[str]:
-    """Return what arises within a module that obeys its law alone, and shows a fault: one of what that is given."""
+    """Return what cannot be fed alone and shows the fault of what the module is given that it is a part of.
+
+    That module obeys its law alone, and shows a fault too; where it shows none, a field within is a wrong guess.
+    """
     pairs = list(zip(trace.layers, rows, strict=True))
-    obeys = _tried(pairs)[0]
-    return {row.name for layer, row in pairs if row.verdict == "broken" and row.local is None and layer.within in obeys}
+    hosts = _tried(pairs)[0] - obedient(pairs)
+    alone = [(layer, row) for layer, row in pairs if row.verdict == "broken" and row.local is None]
+    return {row.name for layer, row in alone if not hosts.isdisjoint((*around(layer.owner), layer.within))}
 
 
 def obedient(pairs: Sequence[tuple[Layer, Finding]]) -> set[str]:
