@@ -129,7 +129,10 @@ def _verdict(square: Square) -> str:
             return f"being measured: {len(found):,} of {len(square.layers):,} layers"
     if all(m.cumulative is None for m in found):
         return "no law: this element has no action here"
-    return "the output has no law" if any(m.exact for m in found) else "resampled element: a curve, no verdict"
+    if any(m.exact for m in found):
+        return "the output has no law"
+    # an element that cuts something off puts nothing between places
+    return "a curve, no verdict" if square.cut_off else "resampled element: a curve, no verdict"
 
 
 def verdict_in_brief(square: Square) -> str:

@@ -106,6 +106,14 @@ def test_only_the_layer_that_makes_the_fault_is_guilty():
     assert verdict_sentence(square) == "broken by block.conv"
 
 
+def test_an_element_that_cuts_something_off_is_not_called_resampled():
+    curve = measure(cumulative=0.5, exact=False, verdict="no law")
+    square = with_layers(["only"], {"only": curve}).squares[0]
+    assert verdict_sentence(replace(square, verdict="no law")) == "resampled element: a curve, no verdict"
+    cut = replace(square, verdict="no law", cut_off="a part of x that counts in the answer is cut off")
+    assert verdict_sentence(cut) == "a curve, no verdict"
+
+
 def test_what_broke_the_law_before_an_edit_is_the_layer_that_was_named_then():
     square = make_frame().squares[0]
     held = {name: measure() for name in square.measures}
