@@ -217,6 +217,7 @@ class Square:
     message: str = ""  # why the network has no verdict: it gives NaN, or varies from call to call
     cut_off: str = ""  # why an element that puts nothing between places gives no verdict
     before: Mapping[str, Measure] = field(default_factory=dict)  # the measures before its file was edited last
+    guilty_before: tuple[str, ...] = ()  # and the layers that made the fault then
     source: tuple[Excerpt, ...] = ()  # the lines that make the selected layer, and those that compute it
     interventions: tuple[Intervention, ...] = ()  # in the network that all this was measured on
     changes: Mapping[str, Change] = field(default_factory=dict)  # what follows of them, layer by layer

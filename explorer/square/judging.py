@@ -286,6 +286,8 @@ def judged(
     """
     found = rows(p, measures)
     guilty = guilt.guilty_layers(p.trace, found)
+    acquitted = guilt.inheriting(p.trace, found).difference(guilty)
+    measures = {n: replace(m, verdict="holds") if n in acquitted else m for n, m in measures.items()}
     guesses = {row.name for row in found if row.guessed}
     ends = [measures.get(name) for name in p.trace.outputs]
     verdict = "broken"

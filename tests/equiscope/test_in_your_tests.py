@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -47,3 +50,15 @@ def test_the_message_is_the_one_shown(names: dict[str, Any]) -> None:
     for line in shown[1].splitlines():
         assert line == "..." or re.sub(r"[-+.\de]*\d", "#", line) in plain, line
     assert said[0].startswith("Sequential under C4: the law is broken, first in layer '0' (Conv2d): local error")
+
+
+@pytest.mark.slow
+def test_the_page_passes_where_warnings_are_errors(tmp_path: Path) -> None:
+    """Many suites run so; what torch warns of itself when it is first differentiated forwards is not theirs."""
+    (tmp_path / "test_laws.py").write_text("\n".join(BLOCKS), encoding="utf-8")
+    words = [sys.executable, "-m", "pytest", "-q", "-W", "error", "-p", "no:cacheprovider", "test_laws.py"]
+    path = os.pathsep.join(filter(None, (str(PAGE.parents[2]), os.environ.get("PYTHONPATH", ""))))
+    done = subprocess.run(
+        words, cwd=tmp_path, env=os.environ | {"PYTHONPATH": path}, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout[-3000:]

@@ -13,6 +13,7 @@ from PySide6.QtGui import QDesktopServices, QFontDatabase, QFontInfo, QTextDocum
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QStackedLayout, QTextBrowser, QToolButton, QVBoxLayout, QWidget
 
 from explorer.declare.card import ModelInfo
+from explorer.declare.states.model_name import named_as_shown, split_name
 from explorer.state.catalogue import Catalogue
 from widgets.base.frame_view import StateView
 from widgets.base.look import theme
@@ -107,8 +108,9 @@ class EquationView(StateView):
         for k, tab in enumerate(self.tabs):
             info = self._infos.get(self._names[k])
             tab.setText(self.fontMetrics().elidedText(
-                info.title if info is not None else self._names[k], Qt.TextElideMode.ElideRight, 118
+                info.title if info is not None else _of_own(self._names[k]), Qt.TextElideMode.ElideRight, 118
             ))  # fmt: skip
+            tab.setToolTip(self._names[k])
             tab.setChecked(bool(k) == self._second)
         self._bar.setVisible(bool(self._names[1]))
         self._pages.setCurrentWidget(self.page if loaded else self.loading)
@@ -204,6 +206,12 @@ class EquationView(StateView):
     def apply_theme(self) -> None:
         self.refresh()
         self.loading.update()
+
+
+def _of_own(name: str) -> str:
+    """Return what tells a person's own network from others in few letters: its weights' file, else its own name."""
+    weights = split_name(name)[1]
+    return re.split(r"[/\\]", weights)[-1] if weights else named_as_shown(name)
 
 
 def _facts(info: ModelInfo) -> str:

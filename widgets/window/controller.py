@@ -270,12 +270,21 @@ class Controller(QObject):
         self._tell_corrected(state)
 
     # one-off work -----------------------------------------------------------------------------------------
-    def do(self, work: Task, text: str, then: Callable[[Any], None] | None = None) -> None:
-        """Do something with the engine on the worker thread; `then` gets the result, on this one."""
+    def do(self, work: Task, text: str, then: Callable[[Any], None] | None = None) -> Callable[[], None]:
+        """Do something with the engine on the worker thread; `then` gets the result, on this one.
+
+        What is returned gives it up: it is ended, and nothing is said of it any more.
+        """
         self._numbered += 1
         tag = f"{self._numbered} {text}"
         self._then[tag] = then or (lambda result: None)
-        self._runner.task(work, tag, text)
+        job = self._runner.task(work, tag, text)
+
+        def give_up() -> None:
+            self._then.pop(tag, None)
+            job.unwanted = True
+
+        return give_up
 
     def cancel(self) -> None:
         """Give up what is running: the request, tasks, the orbit and its play."""
@@ -427,11 +436,8 @@ class Controller(QObject):
             self.open_path(self._to_open.pop(0))
 
     def _finish(self, done: TaskDone) -> None:
-        then = self._then.pop(done.tag, None)
-        if isinstance(done.result, Failure):
-            self._fail(done.result)
-        elif then is not None:
-            then(done.result)
+        if (then := self._then.pop(done.tag, None)) is not None:  # not given up
+            self._fail(done.result) if isinstance(done.result, Failure) else then(done.result)
 
     def _fail(self, failure: Failure) -> None:
         self._log_failure(failure)

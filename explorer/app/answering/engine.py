@@ -291,8 +291,7 @@ class LocalEngine:
     def _with_before(self, state: State, here: Square) -> Square:
         """Return the square with what was measured the same way before its file was edited."""
         key = replace(state, model="", compare="", layer="", channel=None, pixel=None, node=None, other=None, orbit="")
-        before = self.versions.note(here.model, key, here.measures)
-        return replace(here, before=before) if before else here
+        return self.versions.with_before(key, here)
 
     def refine(self, frame: Frame) -> Iterator[Frame]:
         """Yield the same frame with ever more layers measured, until all are; advanced in idle time."""

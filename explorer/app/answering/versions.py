@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -18,13 +18,14 @@ from explorer.network.opening.files.trust import Trust
 from explorer.network.opening.helpers import forget, helpers, place_of, remember
 from explorer.network.opening.refusals import ModelError
 from explorer.network.tracing.layers import Trace
-from explorer.square.frame import Failure, Measure
+from explorer.square.frame import Failure, Measure, Square
 from explorer.square.preparing.prepare import Prepared
 from explorer.state.state import State
 from explorer.work.files.places import at_home
 from explorer.work.files.stamps import stamp
 
-Measured = tuple[object, Mapping[str, Measure]]  # by which element on which data, and what was found
+# by which element on which data, what was found, and the layers that made the fault
+Measured = tuple[object, Mapping[str, Measure], tuple[str, ...]]
 MOST = 4  # names in a sentence
 
 
@@ -132,13 +133,19 @@ class Versions:
         old = next((model for model, _ in former.models.values()), None)
         return f"{title(name)} was run again{'' if old is None else ': ' + difference(old, network())}."
 
-    def note(self, name: str, key: object, measures: Mapping[str, Measure]) -> Mapping[str, Measure]:
-        """Keep what was measured; return what was measured the same way on the former version."""
-        then = self.measured.get(name)
-        same = then is not None and then[0] == key
-        self.measured[name] = (key, {**then[1], **measures} if same and then is not None else dict(measures))
-        before = self.before.get(name)
-        return before[1] if before is not None and before[0] == key else {}
+    def with_before(self, key: object, here: Square) -> Square:
+        """Keep what was measured; return it with what was measured the same way on the former version.
+
+        Args:
+            key: by which element, on which data.
+        """
+        kept = self.measured.get(here.model)
+        then, made = ({}, ()) if kept is None or kept[0] != key else kept[1:]
+        self.measured[here.model] = (key, {**then, **here.measures}, here.guilty if here.verdict else made)
+        before = self.before.get(here.model)
+        if before is None or before[0] != key:
+            return here
+        return replace(here, before=before[1], guilty_before=before[2])
 
 
 def told_of(error: BaseException, name: str) -> str:

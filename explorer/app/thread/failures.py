@@ -12,8 +12,8 @@ from explorer.declare.states.model_name import PYTHON, code_of
 from explorer.square.frame import Failure
 from explorer.state.runs import models_of
 from explorer.state.state import State
-from explorer.work.dead_gpu import gpu_gone
 from explorer.work.files.places import INSTALLED, at_home
+from explorer.work.torch_words import in_our_words
 
 LONGEST = 10_000  # characters of a message that are looked at
 # modules whose exceptions are written for a person; in a wheel the packages are parts of equiscope
@@ -112,7 +112,7 @@ def sentence(error: BaseException) -> str:
         return error.told
     kind = type(error).__name__
     said = str(error)[:LONGEST]
-    text = one_line(gpu_gone(said) or said)
+    text = one_line(in_our_words(said) or said)
     if out_of_memory(error):
         gpu = "cuda" in text.lower() or kind == "OutOfMemoryError"
         where = "on the GPU: choose the CPU, " if gpu else "for this: choose "

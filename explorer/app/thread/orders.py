@@ -61,13 +61,14 @@ class Printed:
 
 @dataclass(slots=True, eq=False)
 class Job:
-    """A task that waits or is under way."""
+    """A task that waits or is under way; any thread may say that it is unwanted."""
 
     work: Task
     tag: str
     text: str
     begun: bool = False
     told: bool = False  # whether the person reads about it already
+    unwanted: bool = False
     steps: Generator[object, None, object] | None = None
 
     def cancelled(self, state: State) -> TaskDone:

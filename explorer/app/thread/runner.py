@@ -63,7 +63,7 @@ class Runner:
         self._latest: State | None = None
         self._pending: State | None = None
         self._cancel = False  # for what is running now
-        self._jobs: deque[Job] = deque()
+        self._jobs = deque[Job]()
         self._orbit_state: State | None = None
         self._orbit_key: object = None
         self._orbit_round = 0  # counts the orbits wanted, so that a stale part is known from a fresh one
@@ -103,17 +103,18 @@ class Runner:
         with self._change:
             if key == self._orbit_key:
                 return
-            self._orbit_key, self._orbit_state = key, state
+            self._orbit_key, self._orbit_state, self._orbit_over = key, state, state is None
             self._orbit_round += 1
-            self._orbit_over = state is None
             self._change.notify()
 
-    def task(self, work: Task, tag: str, text: str = "") -> None:
+    def task(self, work: Task, tag: str, text: str = "") -> Job:
         """Do one piece of work after the newest frame; `text` is what the person reads while it lasts."""
+        job = Job(work, tag, text or f"{tag.capitalize()}…")
         with self._change:
             if not self._closing:
-                self._jobs.append(Job(work, tag, text or f"{tag.capitalize()}…"))
+                self._jobs.append(job)
                 self._change.notify()
+        return job
 
     def cancel(self) -> None:
         """Give up everything that runs or waits: the request, the tasks and the orbit."""
@@ -130,10 +131,7 @@ class Runner:
             self._change.notify()
 
     def check_busy(self) -> None:
-        """Deliver Busy once when what is running now takes long, and once more when it takes too long.
-
-        Cheap; any thread may call it any time.
-        """
+        """Deliver Busy once when what runs now takes long, and again when too long; any thread may call it any time."""
         with self._change:
             if self._activity is None:
                 return
@@ -208,7 +206,7 @@ class Runner:
             if given_up:
                 self._rest = None
             job = self._jobs[0] if self._jobs else None
-            if given_up and job is not None and job.begun:
+            if job is not None and (job.unwanted or (given_up and job.begun)):
                 self._end(job, job.cancelled(self._latest or State()))
                 return True
             state, self._pending = self._pending, None
@@ -318,7 +316,7 @@ class Runner:
         """Do a task, or the next part of one that is a generator."""
         self._enter(job.text, job.told)
         try:
-            with self._heard(lambda: self._closing or self._cancel):
+            with self._heard(lambda: self._closing or self._cancel or job.unwanted):
                 if job.steps is None:
                     result = job.work(engine)
                     if isinstance(result, Generator):
@@ -338,7 +336,7 @@ class Runner:
             else:
                 result = job.cancelled(self._latest or State()).result
             with self._change:
-                self._cancel = False  # it was for this
+                self._cancel = self._cancel and job.unwanted  # it was for this
         except (Exception, SystemExit) as error:
             result = failure_of(error, self._latest or State())
         self._end(job, TaskDone(job.tag, result))

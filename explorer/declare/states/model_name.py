@@ -22,13 +22,17 @@ _CALLED = r"(?::[^@:/\\()\[]*(?:\((?P<arguments>.*)\))?)?"
 _ENDINGS = "|".join(re.escape(ending) for ending in PROGRAMS)
 _SAID = r"(?:\[[^@/\\\[\]]*\])?"  # of what it takes
 _REST = r"(?:@(?P<weights>.+))?"
+_THERE = (
+    r"@(?P<weights>(?:partly:)?(?:[/\\~]|\.{1,2}[/\\]|[A-Za-z]:[/\\]).+)"  # a path of its own behind that of a folder
+)
 _NAMES = tuple(
-    re.compile(rf"(?P<base>{base}){_REST}", re.DOTALL)
-    for base in (
-        rf".+\.py{_CALLED}{_SAID}",
-        rf"[^@]*[/\\].*(?:{_ENDINGS}){_SAID}",
-        rf"[a-z0-9]+:[^@/\\()]*\((?P<arguments>.*)\){_SAID}",
-        r"[^@/\\]+",
+    re.compile(rf"(?P<base>{base}){rest}", re.DOTALL)
+    for base, rest in (
+        (rf".+\.py{_CALLED}{_SAID}", _REST),
+        (r"[^@]*[/\\].*?", _THERE),
+        (rf"[^@]*[/\\].*?(?:{_ENDINGS}){_SAID}", _REST),
+        (rf"[a-z0-9]+:[^@/\\()]*\((?P<arguments>.*)\){_SAID}", _REST),
+        (r"[^@/\\]+", _REST),
     )
 )
 _PYTHON = re.compile(rf"(?P<path>.+\.py){_CALLED}", re.DOTALL)

@@ -26,6 +26,7 @@ from explorer.network.changing.interventions.hooks import standing_for
 from explorer.network.changing.precision import converted
 from explorer.network.tracing.capture import Fed
 from explorer.network.tracing.running import tensors_in
+from explorer.work import progress
 
 STEPS = 400  # of conjugate gradients
 SECONDS = 30.0  # of the processor that the search may take
@@ -108,7 +109,8 @@ def _nearest(trial: _Trial, start: Weights, draws: Sequence[tuple[Tensor, ...]],
     slope = back(left)
     way, size = slope, _dot(slope, slope)
     first = size
-    for _ in range(STEPS):
+    for k in range(STEPS):
+        progress.step(f"Looking for the weights of {trial.setting.layer.name} that obey the law", k / STEPS)
         if size <= 1e-30 * first or time.process_time() > until:
             break
         there = forth(way)

@@ -74,6 +74,17 @@ def first_seen(trace: Trace, rows: Sequence[Finding], acquitted: Set[str] = froz
     return found or next((row.name for row in rows if row.seen), "")
 
 
+def inheriting(trace: Trace, rows: Sequence[Finding]) -> set[str]:
+    """Return what cannot be fed alone and shows the fault of what the module is given that it is a part of.
+
+    That module obeys its law alone, and shows a fault too; where it shows none, a field within is a wrong guess.
+    """
+    pairs = list(zip(trace.layers, rows, strict=True))
+    hosts = _tried(pairs)[0] - obedient(pairs)
+    alone = [(layer, row) for layer, row in pairs if row.verdict == "broken" and row.local is None]
+    return {row.name for layer, row in alone if not hosts.isdisjoint((*around(layer.owner), layer.within))}
+
+
 def obedient(pairs: Sequence[tuple[Layer, Finding]]) -> set[str]:
     """Return the modules that obey their law alone and show no fault: the fields of what lies within are guesses."""
     shown = {layer.module for layer, row in pairs if row.seen}

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import combinations, product
 from typing import Any
 
-from torch import Tensor, nn
+from torch import Tensor
 
 from explorer.network.input.recognise import Recognised
 from explorer.network.input.ways import AS_ONE, BY_NAME, IN_ORDER, Bag, Way, all_meant, meant
@@ -42,10 +42,17 @@ def unnamed(own: Recognised, known: Sequence[str]) -> Iterator[Way]:
             yield Way(signals, needed if given == BY_NAME else (), given)
 
 
-def asked(network: nn.Module, items: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return what a network reads off its only argument, as attributes or as items; () where that is a tensor."""
+def asked(own: Recognised, items: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return what a network reads off its only argument, as attributes or as items; () where that is a tensor.
+
+    One that reads nothing off one such object does not off another: it is tried once, whoever asks.
+    """
+    if own.reads_nothing:
+        return ()
     bag = Bag(items)
-    answer_of(network, (), lambda made, _: made(bag))
+    answer_of(own.network(), (), lambda made, _: made(bag))
+    if not bag.touched:
+        own.reads_nothing.append(own.where)
     names = dict.fromkeys(name for name in bag.asked if isinstance(name, str) and name.isidentifier())
     return () if any(hasattr(Tensor, name) and name not in items for name in names) else tuple(names)
 

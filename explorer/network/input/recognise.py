@@ -56,6 +56,7 @@ class Recognised:
         why: {what of its input: the reason for what is taken}, noted as it is found out; "data" is the kind of data.
         doubts: sentences about what was taken for something, and may be something else.
         last_resort: kinds of data that a space took though nothing tells of them but that the network runs.
+        reads_nothing: why it is known to read nothing by name off its only argument, empty where it is not.
     """
 
     made: Any
@@ -65,6 +66,7 @@ class Recognised:
     why: dict[str, str] = field(default_factory=dict)
     doubts: list[str] = field(default_factory=list)
     last_resort: list[str] = field(default_factory=list)
+    reads_nothing: list[str] = field(default_factory=list)
 
     def said(self, name: str) -> Any:
         """Return what the class says as `input_channels`, or its file as INPUT_CHANNELS; None where neither does."""

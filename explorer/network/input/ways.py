@@ -156,11 +156,17 @@ class Bag(dict[str, Any]):
 
     Attributes:
         asked: what was read, in its order: names, where the network takes such an object.
+        touched: anything was, or what is told of all of it.
     """
 
     def __init__(self, items: Mapping[str, Any]) -> None:
         super().__init__(items)
         self.__dict__["asked"] = []
+        self.__dict__["counted"] = False
+
+    @property
+    def touched(self) -> bool:
+        return bool(self.asked) or self.counted
 
     def __getitem__(self, name: str) -> Any:
         self.asked.append(name)
@@ -182,6 +188,7 @@ class Bag(dict[str, Any]):
     @property
     def num_nodes(self) -> int:
         """Return how many nodes there are: rows of what lies on them."""
+        self.__dict__["counted"] = True
         return next(len(self[n]) for n in ("x", "pos", "z", "batch") if n in self)
 
     num_graphs = 1

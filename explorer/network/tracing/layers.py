@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from torch import Tensor, nn
 
 from explorer.declare.types.fields import FieldType
-from explorer.work.dead_gpu import gpu_gone
+from explorer.work.torch_words import in_our_words
 
 OUTPUT = "output"  # the name of the root module's own result, when no named module produced it
 FORWARD = "forward"  # the same in a network that has a layer called "output"; no layer can be called this
@@ -185,7 +185,7 @@ def named_error(error: BaseException) -> str:
         text = ""
     if kind == "EOFError" and text == "EOF when reading a line":
         return f"{kind}: it asks for a line to be typed (input()), and there is nobody to ask; take that line out"
-    text = _WRITTEN.sub(r"\1\2", gpu_gone(text) or text)
+    text = _WRITTEN.sub(r"\1\2", in_our_words(text) or text)
     if len(text) > LONG:  # libraries go on with advice to their own developers
         first, stop, _ = text.partition(". ")
         text = first + stop.strip()

@@ -140,7 +140,7 @@ class SequenceSpace(Space):
         along = bool(named or {"kind", "layout", "steps"} & set(told) or reads_sequences(made))
         if not along and not has_table(made) and not network.takes_one():
             return None
-        read = () if told or named else asked(made, {}) if network.takes_one() else ()
+        read = () if told or named else asked(network, {}) if network.takes_one() else ()
         names = needed if len(needed) > 1 or network.by_keyword() else read
         # attention may be made of dense layers alone: that numbers of tokens are looked up is told by a trial
         if not along and not begins_with_ids(made, names=names):

@@ -16,7 +16,7 @@ from torch import nn
 
 from explorer.app.answering.engine import LocalEngine
 from explorer.app.command.audit import audit
-from explorer.app.thread.failures import sentence
+from explorer.app.thread.failures import failure_of, sentence
 from explorer.declare.elements import parse_chain
 from explorer.network.opening.files.looking import contents
 from explorer.network.opening.helpers import causes, place_of
@@ -298,6 +298,21 @@ def test_what_is_odd_from_a_later_call_on_is_told(end: str, told: str, first: in
     except Exception as error:
         said = sentence(error)
     assert re.search(told, said) and "out of bounds" not in said and "zip()" not in said, said
+
+
+@pytest.mark.parametrize("first", [0, 2])
+@pytest.mark.parametrize("end", ["x + odd", "x * float(odd.mean())", "torch.where(odd > 0, x, -x)", "x.copy_(odd)"])
+def test_a_tensor_without_values_that_meets_others_is_told_in_words_of_ours(
+    end: str, first: int, tmp_path: Path
+) -> None:
+    numbers = f"CALLS.append(1); odd = x.to('meta') if len(CALLS) > {first} else x"
+    forward = f"    def end(self, x):\n        {numbers}\n        return {end}\n"
+    (path := tmp_path / "net.py").write_text(f"{HEAD}CALLS = []\nclass net(Net):\n{forward}")
+    with pytest.raises((LayerError, RuntimeError)) as raised:
+        in_a_window(path)
+    told = failure_of(raised.value, State(f"{path}:net")).sentence
+    assert "it meets a tensor on the meta device, which holds no values: make the network on a real device" in told
+    assert "net.py, line" in told and "Tensor" not in told
 
 
 @pytest.mark.parametrize("end", ["x.data.zero_()", "x.detach().numpy()[:] = 3", "x.zero_()"])

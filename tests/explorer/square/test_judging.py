@@ -310,3 +310,46 @@ def test_a_layer_that_is_given_whole_shifts_is_judged_alone() -> None:
     layers = [nn.Conv2d(1, 4, 3, padding=1, padding_mode="circular"), nn.ReLU(), nn.Flatten(), nn.Linear(4 * 29**2, 3)]
     found = complete(nn.Sequential(*layers), "translate:3")
     assert found.verdict == "broken" and found.guilty == ("3",)
+
+
+ATTENDS = """
+import torch
+from torch import nn
+
+class Table(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.places = nn.Parameter(torch.randn(64, 4))
+
+    def forward(self, x):
+        return x + self.places[: x.shape[-2]]
+
+class Attend(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.qkv = nn.Linear(4, 12)
+
+    def forward(self, x):
+        q, k, v = self.qkv(x).chunk(3, -1)
+        return (q @ k.transpose(-2, -1)).softmax(-1) @ v
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.table = Table()
+        self.attend = Attend()
+
+    def forward(self, x):
+        return self.attend(self.table(x))
+"""
+
+
+def test_a_value_within_a_layer_that_obeys_its_law_shows_the_fault_of_an_earlier_one(tmp_path: Path) -> None:
+    (tmp_path / "net.py").write_text(ATTENDS)
+    engine = LocalEngine({}, trust=True)
+    state = State(f"{tmp_path / 'net.py'}:Net[set signals=x channels=4]", steps=parse_chain("permute:1"))
+    *_, frame = engine.refine(engine.answer(state, lambda: False))
+    square = frame.squares[0]
+    attention = square.measures["attend.attention"]
+    assert square.guilty == ("table",) and square.measures["attend"].verdict == "holds"
+    assert attention.local is None and attention.seen and attention.verdict == "holds"

@@ -62,6 +62,15 @@ def test_two_models_have_two_pages(view):
     assert view.page.toPlainText().startswith("D4 group CNN")
 
 
+def test_two_checkpoints_of_a_network_of_ones_own_are_told_apart(view):
+    one, two = (f"/home/somebody/networks/net.py:Net@/runs/{name}.safetensors" for name in ("first", "last"))
+    view.set_state(State(model=one, compare=two))
+    assert [tab.text() for tab in view.tabs] == ["first.safetensors", "last.safetensors"]
+    assert [tab.toolTip() for tab in view.tabs] == [one, two]
+    view.set_state(State(model="/home/somebody/networks/net.py:Net", compare=two))
+    assert view.tabs[0].text() == "Net in net.py"
+
+
 def test_the_place_read_to_stays(view):
     view.resize(270, 120)
     bar = view.page.verticalScrollBar()

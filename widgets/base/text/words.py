@@ -129,7 +129,10 @@ def _verdict(square: Square) -> str:
             return f"being measured: {len(found):,} of {len(square.layers):,} layers"
     if all(m.cumulative is None for m in found):
         return "no law: this element has no action here"
-    return "the output has no law" if any(m.exact for m in found) else "resampled element: a curve, no verdict"
+    if any(m.exact for m in found):
+        return "the output has no law"
+    # an element that cuts something off puts nothing between places
+    return "a curve, no verdict" if square.cut_off else "resampled element: a curve, no verdict"
 
 
 def verdict_in_brief(square: Square) -> str:
@@ -194,9 +197,7 @@ def read_before(measure: Measure | None) -> str:
 
 def words_before(square: Square) -> str:
     """Return which layers broke the law before the file was edited, "" where none did or nothing was edited."""
-    broke = [name for name, m in square.before.items() if m.verdict == "broken" and name not in square.guilty]
-    # a block passes the fault of its layer on: it is named where no layer is known to make it
-    broke = [name for name in broke if guilty(square.before[name])] or broke
+    broke = [name for name in square.guilty_before if name not in square.guilty]
     return f"before the edit broken by {shorten(broke)}" if broke else ""
 
 

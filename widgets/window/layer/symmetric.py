@@ -182,9 +182,9 @@ class _Courier(QObject):
 
 
 def try_versions(
-    do: Callable[[Any, str, Callable[[Any], None]], None], state: State, layer: str, parent: QWidget
+    do: Callable[[Any, str, Callable[[Any], None]], Callable[[], None]], state: State, layer: str, parent: QWidget
 ) -> SymmetricPage:
-    """Open the page of a layer and let the worker fill it.
+    """Open the page of a layer and let the worker fill it; what is not tried when it is closed is not tried any more.
 
     Args:
         do: as `Controller.do`.
@@ -216,6 +216,7 @@ def try_versions(
         else:
             page.show_outcomes(found)
 
-    do(work, f"Trying symmetric versions of {layer}…", show)
+    give_up = do(work, f"Trying symmetric versions of {layer}…", show)
+    page.finished.connect(lambda _: give_up())
     page.show()
     return page

@@ -95,7 +95,7 @@ def read_off(own: Recognised, known: Sequence[str]) -> tuple[str, ...]:
     found: dict[str, None] = {}
     for width in widths(own.network()):
         made = trial_graph(width, 1)
-        names = asked(own.network(), {n: made[s] for s in known if s in made for n in spellings(s)})
+        names = asked(own, {n: made[s] for s in known if s in made for n in spellings(s)})
         found.update(dict.fromkeys(names))
         if not names:
             break

@@ -9,6 +9,7 @@ mean square per dimension, eq. 4 of Gruver et al., "The Lie Derivative for Measu
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Iterable
 from dataclasses import replace
 
@@ -165,7 +166,10 @@ def lie_derivative(
 
     with evaluating(model), torch.no_grad(), fwd.dual_level():
         start = x.detach().clone()  # the first layer may work in place
-        dual = fwd.make_dual(start, generator(along, x.detach(), x_field))
+        way = generator(along, x.detach(), x_field)
+        with warnings.catch_warnings():  # what torch's own derivatives call is deprecated, and a suite may forbid that
+            warnings.simplefilter("ignore", DeprecationWarning)
+            dual = fwd.make_dual(start, way)
         with Plainly(forwards=True), not_asked():
             capture(model, dual, [layer.name for layer in watched], reduce=reduce)
     return result

@@ -68,12 +68,12 @@ def _read_off(own: Recognised, channels: int) -> tuple[str, ...]:
     """
     x = noise((1, channels, SIDE, SIDE))
     found: tuple[str, ...] = ()
-    while (names := asked(own.network(), dict.fromkeys(found, x))) and not set(names) <= set(found):
+    while (names := asked(own, dict.fromkeys(found, x))) and not set(names) <= set(found):
         found = tuple(dict.fromkeys((*found, *names)))
         if answer_of(own.network(), [x] * len(found), ByName(found)) is not None:
             own.why["images"] = f"its forward reads {', '.join(found)} off its argument"
             return found
-    if found and set(asked(own.network(), dict.fromkeys(found, x))) & set(found):
+    if found and set(asked(own, dict.fromkeys(found, x))) & set(found):
         raise ValueError(
             f"its forward reads {', '.join(map(repr, found))} off its argument; say in the file what that is, "
             f"INPUT_SHAPE = {{{found[0]!r}: (channels, height, width), ...}} for images, INPUT_CHANNELS = "

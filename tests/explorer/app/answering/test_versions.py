@@ -46,6 +46,28 @@ def block():
 """
 
 
+NESTED = """
+from torch import nn
+
+class Mixer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.wide = nn.Conv2d(4, 4, 7, padding=3)
+
+    def forward(self, x):
+        return x + self.wide(x)
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lift = nn.Conv2d(1, 4, 1)
+        self.mixer = Mixer()
+
+    def forward(self, x):
+        return self.mixer(self.lift(x))
+"""
+
+
 class Edited:
     """A file under edit, and the engine that shows its network."""
 
@@ -82,6 +104,15 @@ def test_a_helper_that_changed_is_run_again(edited: Edited) -> None:
     assert "conv1" not in after.squares[0].guilty
     assert {n: m.cumulative for n, m in after.squares[0].before.items()} == errors(first)
     assert len(after.reloaded) == 1 and after.reloaded[0].startswith("net.py was run again: ")
+
+
+def test_what_broke_the_law_before_the_edit_is_the_layer_that_was_named_then(edited: Edited) -> None:
+    edited.net.write_text(NESTED)
+    first = edited.answer().squares[0]
+    assert first.guilty == ("mixer.wide",) and first.measures["mixer"].verdict == "broken"
+    edited.net.write_text(NESTED.replace("7, padding=3", "1"))
+    after = edited.answer().squares[0]
+    assert after.guilty == () and after.guilty_before == ("mixer.wide",)
 
 
 def test_a_file_saved_twice_in_a_second_with_as_many_letters_is_run_as_it_is(

@@ -1002,6 +1002,31 @@ def test_idle_work_is_stopped_by_force_and_that_is_said() -> None:
     assert bench.runner.close(WAIT)
 
 
+def test_a_task_that_is_unwanted_ends_where_it_stands_and_makes_room_for_the_next_request() -> None:
+    bench = Bench()
+    begun = threading.Event()
+
+    def work(engine: Any) -> Any:
+        yield Busy("Trying…")
+        begun.set()
+        while True:
+            step("", 0.0)
+
+    bench.runner.begin()
+    job = bench.runner.task(work, "long", "Trying versions…")
+    other = bench.runner.task(lambda engine: 1, "other")
+    late = bench.runner.task(lambda engine: 2, "late")
+    assert begun.wait(WAIT)
+    other.unwanted = True
+    bench.runner.submit(START)
+    job.unwanted = True
+    long, second, frame, third = [bench.next(TaskDone, Frame) for _ in range(4)]
+    assert (long.tag, long.result.cancelled, second.tag, second.result.cancelled) == ("long", True, "other", True)
+    assert isinstance(frame, Frame) and third == TaskDone("late", 2)
+    assert late.begun and not other.begun
+    assert bench.runner.close(WAIT)
+
+
 def test_a_task_hears_of_a_cancellation() -> None:
     bench = Bench()
     begun = threading.Event()

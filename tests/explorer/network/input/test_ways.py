@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from pathlib import Path
 
@@ -102,3 +103,41 @@ def test_names_mean_signals() -> None:
         meant("x", known) == ("x",) and meant("coords", known) == ("position",) and meant("A", known) == ("adjacency",)
     )
     assert meant("strength", known) == () and meant("z", known) == ()
+
+
+COUNTED = """
+import torch
+from torch import nn
+
+TRIED = []
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(3, 4, 3, padding=1)
+
+    def forward(self, x):
+        if not isinstance(x, torch.Tensor):
+            TRIED.append(type(x).__name__)
+        return self.conv(x)
+"""
+
+
+def test_a_network_that_reads_nothing_off_its_argument_is_given_an_object_once(tmp_path: Path) -> None:
+    """Every space would ask it again; with many layers each trial takes long."""
+    (tmp_path / "net.py").write_text(COUNTED)
+    engine = LocalEngine({}, trust=True)
+    name = f"{tmp_path / 'net.py'}:Net"
+    engine.card(name)
+    tried = vars(sys.modules[type(engine.network(State(name), name)).__module__])["TRIED"]
+    assert tried == ["Bag"]
+
+
+def test_an_object_tells_whether_anything_of_it_was_read() -> None:
+    read, counted, untouched = Bag({"x": torch.zeros(3, 2)}), Bag({"x": torch.zeros(3, 2)}), Bag({})
+    assert read.x.shape == (3, 2) and counted.num_nodes == 3
+    assert read.touched and counted.touched and not untouched.touched
+    with pytest.raises(StopIteration):
+        _ = untouched.num_nodes
+    assert untouched.touched

@@ -66,6 +66,12 @@ def written(path: Path, text: str) -> Path:
         ("d4-cnn@folder/w.pt", "d4-cnn", "folder/w.pt"),
         ("timm:vit(img_size=32)@a/w.safetensors", "timm:vit(img_size=32)", "a/w.safetensors"),
         ("folder/of-a-model", "folder/of-a-model", ""),
+        ("folder/of-a-model@./w.safetensors", "folder/of-a-model", "./w.safetensors"),
+        ("/me@work/bert@/me@work/checkpoint.pth", "/me@work/bert", "/me@work/checkpoint.pth"),
+        ("/nets/bert@partly:C:/w.pt", "/nets/bert", "C:/w.pt"),
+        ("/nets/net.pt2@/nets/w.pth", "/nets/net.pt2", "/nets/w.pth"),
+        ("nets/net.pt2[grid]@w.pt", "nets/net.pt2[grid]", "w.pt"),
+        ("/me@work/of-a-model", "/me@work/of-a-model", ""),
         ("", "", ""),
     ],
 )

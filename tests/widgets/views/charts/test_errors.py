@@ -14,7 +14,15 @@ from tests.widgets.parts.driving.plot_mouse import PlotMouse
 from tests.widgets.parts.driving.view_driving import gather, measure, objects, odd_frames, opened, with_layers
 from tests.widgets.parts.frames.sample_frames import LAYERS, make_frame
 from widgets.base.text.layer_names import endings, shortened, told_apart
-from widgets.base.text.words import figure, guilty, inherited, read_out, verdict_colour_role, verdict_sentence
+from widgets.base.text.words import (
+    figure,
+    guilty,
+    inherited,
+    read_out,
+    verdict_colour_role,
+    verdict_sentence,
+    words_before,
+)
 from widgets.charts.axis.scales import LogScale
 from widgets.views.charts.errors import ErrorsView
 
@@ -96,6 +104,22 @@ def test_the_read_out_gives_every_number(view, qtbot):
 def test_only_the_layer_that_makes_the_fault_is_guilty():
     square = make_frame().squares[0]
     assert verdict_sentence(square) == "broken by block.conv"
+
+
+def test_an_element_that_cuts_something_off_is_not_called_resampled():
+    curve = measure(cumulative=0.5, exact=False, verdict="no law")
+    square = with_layers(["only"], {"only": curve}).squares[0]
+    assert verdict_sentence(replace(square, verdict="no law")) == "resampled element: a curve, no verdict"
+    cut = replace(square, verdict="no law", cut_off="a part of x that counts in the answer is cut off")
+    assert verdict_sentence(cut) == "a curve, no verdict"
+
+
+def test_what_broke_the_law_before_an_edit_is_the_layer_that_was_named_then():
+    square = make_frame().squares[0]
+    held = {name: measure() for name in square.measures}
+    mended = replace(square, measures=held, guilty=(), before=square.measures, guilty_before=square.guilty)
+    assert words_before(mended) == "before the edit broken by block.conv"
+    assert words_before(replace(square, before=square.measures, guilty_before=square.guilty)) == ""
 
 
 def test_the_sentence_says_what_is_known_and_no_more():

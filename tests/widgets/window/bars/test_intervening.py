@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,9 @@ import main
 from explorer.app.answering.engine import LocalEngine
 from explorer.declare.elements import Step
 from explorer.declare.states.interventions import parse_interventions
+from explorer.equivariance.symmetric.setting import Setting, experiments
 from explorer.state.state import State
+from explorer.work.progress import step
 from tests.widgets.parts.driving.windows import LONGEST_MS, Open, open_window, settle
 from widgets.views.equation import EquationView
 from widgets.views.layer_tree.layers import LayersView
@@ -219,3 +222,25 @@ def test_a_symmetric_version_is_tried_from_the_source_and_used(qtbot: QtBot, sho
     settle(qtbot, shown, measured=True)
     assert shown.controller.frame is not None
     assert shown.controller.frame.squares[0].verdict == "broken"
+
+
+def test_a_version_that_is_used_does_not_wait_for_those_that_are_still_being_tried(
+    qtbot: QtBot, shown: MainWindow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def long(setting: Setting) -> None:
+        while True:
+            step("searching", 0.5)
+
+    monkeypatch.setitem(experiments(), "weights", replace(experiments()["weights"], apply=long))
+    shown.try_symmetric("conv2")
+    found = shown.findChild(SymmetricPage)
+    assert found is not None
+    qtbot.waitUntil(lambda: bool(found.buttons), timeout=3 * LONGEST_MS)
+    assert not found.complete
+    used = next(iter(found.buttons))
+    qtbot.mouseClick(found.buttons[used], Qt.MouseButton.LeftButton, pos=QPoint(5, 5))
+    assert interventions(shown) == [used]
+    settle(qtbot, shown, measured=True)
+    frame = shown.controller.frame
+    assert frame is not None and [str(one) for one in frame.squares[0].interventions] == [used]
+    assert "cancelled" not in shown.panes.named("log").text()

@@ -1,0 +1,20 @@
+"""Say what some of torch's messages mean, where its own words do not tell a person what to do."""
+
+from __future__ import annotations
+
+import re
+
+_WITHOUT_VALUES = re.compile(r"\bmeta tensors?\b|\bdevices?,? (?:[a-z]+(?::\d+)? and )?meta\b|\bis on meta\b")
+
+
+def in_our_words(text: str) -> str:
+    """Return what to say instead of torch's message; "" for any other."""
+    # after an assertion of a kernel every later call of CUDA in the process fails
+    if "device-side assert triggered" in text:
+        return (
+            "the GPU has stopped at an index that is out of range, or at another assertion of its own, and gives no "
+            "more answers in this process: start again on the CPU, where the layer is named"
+        )
+    if _WITHOUT_VALUES.search(text):
+        return "it meets a tensor on the meta device, which holds no values: make the network on a real device"
+    return ""
