@@ -1,4 +1,4 @@
-"""What a layer gives is as usual at first and not later: told by the layer, in no library's words."""
+"""Answers of a layer that are as usual at first and not later: told by the layer, in no library's words."""
 
 from __future__ import annotations
 
