@@ -353,8 +353,7 @@ def wait(world: World, draw: Draws) -> None:
 def all_of_a_kind(world: World, draw: Draws) -> None:
     """Use what is new with this network: views, and where its kind of data is new, samples and what is asked for."""
     _new_views(world)
-    frame = world.controller.frame
-    if frame is not None and frame.latent is not None and "latent" not in world.met:
+    if world.square is not None and world.square.latent is not None and "latent" not in world.met:
         world.met.add("latent")
         for name in PROJECTIONS:
             world.controller.change({"latent": name})
