@@ -259,6 +259,16 @@ def test_steps_are_added_to(bench: Bench) -> None:
 # ---- answers
 
 
+def test_of_a_frame_with_more_and_more_measured_the_window_draws_what_is_newest(bench: Bench) -> None:
+    bench.engine.refinements = 20
+    bench.engine.refined.clear()
+    bench.said["frame_ready"].clear()
+    bench.c.grant(Wish(step=("rotate", (30.0,))))
+    assert bench.engine.refined.wait(5.0), "meanwhile the window does something else"
+    bench.until(lambda: bench.c.frame is not None and bench.c.frame.milliseconds == 20.0)
+    assert len(bench.said["frame_ready"]) <= 2
+
+
 def test_a_failure_is_said_and_the_last_frame_stays(bench: Bench) -> None:
     good = bench.c.frame
     bench.engine.error = ValueError("the image is too small for this network")

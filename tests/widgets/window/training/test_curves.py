@@ -7,8 +7,9 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 from widgets.window.training.curves import colour_of
@@ -66,6 +67,31 @@ def test_values_below_zero_are_drawn_on_a_level_axis_until_others_are_chosen(pan
     panel.part.setCurrentText("D")
     panel.show_runs([run], run)
     assert panel.scales.currentWidget() is panel.chart and panel.log.isEnabled()
+
+
+def test_a_long_curve_is_drawn_as_fine_as_can_be_seen_with_all_that_stands_out(panel: LossPanel) -> None:
+    values = (2.0 + np.random.default_rng(0).random(20_000)).tolist()
+    values[12_345], values[777], values[-1] = 90.0, 0.01, 2.5
+    run = run_of(1, loss=values)
+    parent = panel.parentWidget()
+    QVBoxLayout(parent).addWidget(panel)
+    parent.resize(450, 300)
+    parent.show()
+    panel.show_runs([run], run)
+
+    def drawn() -> tuple[list[float], int]:
+        line = panel.chart.key_of(run.name)
+        assert line is not None
+        return line.yData.tolist(), int(panel.chart.plotted.width())
+
+    few, width = drawn()
+    assert 0.3 * width < len(few) <= width, "a stretch as wide as the line has one point at most"
+    assert {max(few), min(few), few[-1]} == {np.log10(90.0), -2.0, np.log10(2.5)}
+    parent.resize(1600, 300)
+    more, wider = drawn()
+    assert width < len(more) <= wider, "it is finer where there is room"
+    panel.chart.box.setXRange(12_000, 12_500, padding=0)
+    assert len(drawn()[0]) > 2 * len(more), "and where it is looked at closely"
 
 
 def test_a_figure_of_long_ago_is_told_with_its_step() -> None:
