@@ -18,7 +18,7 @@ from explorer.app.thread.runner import Runner
 from explorer.data.finding import split_part
 from explorer.declare.card import ModelInfo
 from explorer.declare.elements import NoAction, Step, transforms
-from explorer.declare.states.model_name import code_of, files_of
+from explorer.declare.states.model_name import code_of, files_of, split_name
 from explorer.square.frame import Failure, Frame, LayerInfo, OrbitCurve
 from explorer.state.catalogue import Busy, Catalogue
 from explorer.state.random_element import random_steps
@@ -109,8 +109,9 @@ class Controller(QObject):
 
     @property
     def domain(self) -> str:
-        if (info := self.info) is not None:
-            return info.domain
+        base = split_name(self.state.model)[0]  # other weights leave it what it is
+        if self.catalogue is not None and base in self.catalogue.by_name:
+            return self.catalogue.by_name[base].domain
         # a model from a file: its frame says what it lives on
         return self.frame.squares[0].domain if self.frame is not None and self.frame.squares else ""
 

@@ -172,6 +172,12 @@ def test_another_domain_brings_its_own_sample_and_drops_the_element(bench: Bench
     assert (bench.c.state.sample, bench.c.state.steps, bench.c.state.compare) == ("digit-3", (), "")
 
 
+def test_other_weights_leave_a_network_what_it_is(bench: Bench) -> None:
+    bench.c.set_model("gcn@other.safetensors")
+    bench.settle()
+    assert bench.c.domain == "graph" and bench.c.info is None
+
+
 def test_the_content_of_a_file_brings_a_model_that_can_take_it(bench: Bench, tmp_path: Path) -> None:
     edges = tmp_path / "a.csv"  # a name that a series may have as well
     edges.write_text("source,target\n0,1\n1,2\n")

@@ -147,7 +147,7 @@ class StepChart(Plot):
         self._again = partial(self._draw, over, low, until or {})
         self._most = self._visible(last)
         self._again()
-        self._mark(low)
+        self._mark(low, until or {})
         if ends := [float(end(self.place(p.y, low))) for _, p, _ in self.drawn for end in (np.min, np.max)]:
             self.message = ""
             bottom, top = min(ends), max(ends)
@@ -191,13 +191,13 @@ class StepChart(Plot):
             if name:
                 self._keys[name] = line
 
-    def _mark(self, low: float) -> None:
+    def _mark(self, low: float, until: Mapping[str, float]) -> None:
         """Draw the points of short curves: one point alone makes no line."""
-        short = [(points, colour) for _, points, colour in self.drawn if len(points) <= MARKED]
-        x = np.concatenate([points.x for points, _ in short] or [np.zeros(0)])
-        y = np.concatenate([self.place(points.y, low) for points, _ in short] or [np.zeros(0)])
-        inks = [colour for points, colour in short for _ in range(len(points))]
-        self._dots.set_marks(x, y, 5.0, {k: (DOT, None, fill(colour)) for k, colour in enumerate(inks)})
+        short = [one for one in self.drawn if len(one[1]) <= MARKED]
+        x = np.concatenate([points.x for _, points, _ in short] or [np.zeros(0)])
+        y = np.concatenate([self.place(points.y, low) for _, points, _ in short] or [np.zeros(0)])
+        inks = [fill(c, 255 if step <= until.get(n, math.inf) else FAINT) for n, p, c in short for step in p.x]
+        self._dots.set_marks(x, y, 5.0, {k: (DOT, None, brush) for k, brush in enumerate(inks)})
 
     def key_of(self, name: str) -> pg.PlotCurveItem | None:
         """Return the line of a curve, for the legend."""
