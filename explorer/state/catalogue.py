@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +34,10 @@ class Catalogue:
     extensions: tuple[str, ...]  # file extensions that the readers take, with the dot
     domains: tuple[tuple[str, str], ...] = ()  # (extension, domain that such a file holds), if there is one
     writable: tuple[tuple[str, str], ...] = ()  # (extension, domain of what can be written so)
+    by_name: Mapping[str, ModelInfo] = field(init=False, repr=False)  # the models
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "by_name", {model.name: model for model in self.models})
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,7 +41,7 @@ def resolve(state: State, catalogue: Catalogue, layers: Sequence[LayerSeen] = ()
     An unknown model or sample is kept: it may be a file, and if not, the engine says so better than a silent
     change would. `layers` are those of this model; while they are not known (empty), a layer is believed.
     """
-    info = next((m for m in catalogue.models if m.name == state.model), None)
+    info = catalogue.by_name.get(state.model)
     domain = info.domain if info is not None else ""
     state = replace(
         state,
@@ -64,7 +64,7 @@ def resolve(state: State, catalogue: Catalogue, layers: Sequence[LayerSeen] = ()
 
 def corrected(wanted: State, state: State, catalogue: Catalogue) -> list[str]:
     """Return sentences about what of a wanted state cannot be, and was left out of `state` or replaced in it."""
-    info = next((m for m in catalogue.models if m.name == wanted.model), None)
+    info = catalogue.by_name.get(wanted.model)
     if info is None:
         return []
     lives = f"{info.name} lives on {_one(info.domain)}"

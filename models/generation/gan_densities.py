@@ -49,9 +49,9 @@ COLLAPSE = Recipe(g_steps=5, rate=1e-2, g_rate=2e-3, epochs=5)
 
 # Of the shipped weights (seed 0); test_gan_densities.py measures them again.
 FIGURES: dict[str, dict[str, float]] = {
-    "gan-line": {"JSD": 0.0309, "JSD from D": 0.0296, "|D - D*|": 0.0147},
-    "gan-plane": {"JSD": 0.0798, "JSD from D": 0.0443, "|D - D*|": 0.0944, "modes": 8},
-    "gan-collapse": {"JSD": 0.6663, "JSD from D": 0.0043, "|D - D*|": 0.4919, "modes": 1},
+    "gan-line": {"JSD": 0.0309, "JSD from D": 0.0296, "|D − D*|": 0.0147},
+    "gan-plane": {"JSD": 0.0798, "JSD from D": 0.0443, "|D − D*|": 0.0944, "modes": 8},
+    "gan-collapse": {"JSD": 0.6663, "JSD from D": 0.0043, "|D − D*|": 0.4919, "modes": 1},
 }
 
 REFERENCE = 'Goodfellow et al., "Generative Adversarial Nets", 2014, eq. (1), (2) and (6), section 3'
@@ -70,7 +70,7 @@ def _stated(name: str) -> tuple[str, ...]:
     modes = f"; {f['modes']:.0f} of 8 modes are made" if "modes" in f else ""
     return (
         f"By quadrature: JSD {f['JSD']:.3f} nats, and {f['JSD from D']:.3f} from V(D, G); the mean of |D − D*| is "
-        f"{f['|D - D*|']:.3f}{modes}.",
+        f"{f['|D − D*|']:.3f}{modes}.",
     )
 
 

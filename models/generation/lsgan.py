@@ -25,7 +25,7 @@ def build() -> Densities:
 RECIPE = Recipe(SQUARES, d_steps=2, rate=5e-3, g_rate=1e-3, batch=256, epochs=60, settle=0.4)
 
 # Of the shipped weights (seed 0); test_gan_densities.py measures them again.
-FIGURES = {"Pearson": 0.6667, "Pearson from D": 0.6478, "|D - D*|": 0.0379, "modes": 6}
+FIGURES = {"Pearson": 0.6667, "Pearson from D": 0.6478, "|D − D*|": 0.0379, "modes": 6}
 
 CARD = Card(
     name="lsgan",
@@ -54,6 +54,6 @@ CARD = Card(
     matrix=matrix,
     notes=(
         f"By quadrature: χ² {FIGURES['Pearson']:.3f}, and {FIGURES['Pearson from D']:.3f} from D; the mean of "
-        f"|D − D*|, on a scale from 0 to 1, is {FIGURES['|D - D*|']:.3f}; {FIGURES['modes']:.0f} of 8 modes are made.",
+        f"|D − D*|, on a scale from 0 to 1, is {FIGURES['|D − D*|']:.3f}; {FIGURES['modes']:.0f} of 8 modes are made.",
     ),
 )

@@ -34,20 +34,26 @@ class Variational(nn.Module):
     Args:
         given: how many numbers the decoder is given besides z.
         shown: the images whose codes are shown.
+        deep: twice as many features, and another layer of them on either side of the code.
     """
 
-    def __init__(self, dims: int, sampling: str, shown: Callable[[], Examples], given: int = 0) -> None:
+    def __init__(
+        self, dims: int, sampling: str, shown: Callable[[], Examples], given: int = 0, deep: bool = False
+    ) -> None:
         super().__init__()
+        hidden = 2 * HIDDEN if deep else HIDDEN
         self.examples = shown
-        self.encoder = encoder(HIDDEN)
-        self.mean = nn.Linear(HIDDEN, dims)
-        self.log_variance = nn.Linear(HIDDEN, dims)
+        self.encoder = encoder(hidden)
+        self.fold = nn.Sequential(nn.Linear(hidden, hidden), nn.ReLU()) if deep else None
+        self.mean = nn.Linear(hidden, dims)
+        self.log_variance = nn.Linear(hidden, dims)
         self.code = Sampling(dims, sampling)
-        self.decoder = Decoder(dims + given, HIDDEN)
+        self.decoder = Decoder(dims + given, hidden, deep)
 
     def posterior(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """Return μ and log σ² of q(z|x), (N, d) each."""
         h = self.encoder(x)
+        h = h if self.fold is None else self.fold(h)
         return self.mean(h), self.log_variance(h)
 
     def encode(self, x: Tensor) -> Tensor:
@@ -126,7 +132,7 @@ def told(network: Conditional, x: Tensor, labels: Tensor) -> Parts:
 
 def build(sampling: float = 0) -> nn.Module:
     """Build the network of digits with a code of two numbers."""
-    return Variational(2, SAMPLING[int(sampling)], digits)
+    return Variational(2, SAMPLING[int(sampling)], digits, deep=True)  # else 5 is decoded as 0, 3 or 8
 
 
 def build_conditional(digit: float = 3, sampling: float = 0) -> nn.Module:
@@ -139,7 +145,7 @@ def build_sprites(sampling: float = 0) -> nn.Module:
     return Variational(6, SAMPLING[int(sampling)], two_sprites)
 
 
-RECIPE = Recipe("digits", epochs=60)
+RECIPE = Recipe("digits", epochs=300)
 TOLD = Recipe("digits", epochs=60, weights={"divergence": 0.0})  # it pays what it is charged
 SPRITES = Recipe("two-factor sprites", epochs=30, weights={"divergence": BETA})
 _SAMPLING = Param("sampling", "Code", 0, 0, len(SAMPLING) - 1, choices=SAMPLING)
@@ -151,7 +157,7 @@ _SOURCE = (encoder, Sampling, Decoder, Variational, negative_elbo, divergence)
 
 # Of the shipped weights (seed 0); test_variational.py measures them again.
 FIGURES: dict[str, dict[str, float]] = {
-    "vae": {"reconstruction": 127.23, "divergence": 3.98, "neighbours": 0.678},
+    "vae": {"reconstruction": 118.72, "divergence": 5.23, "neighbours": 0.886, "read": 0.892},
     "conditional-vae": {"reconstruction": 161.53, "divergence": 3.19, "neighbours": 0.276},
     "sprite-vae": {"reconstruction": 15.44, "divergence": 2.51, "used": 2.0, "gap_size": 0.239, "gap_x": 0.525},
 }
@@ -176,9 +182,10 @@ CARD = (
         train=partial(train, build, negative_elbo, RECIPE),
         source=_SOURCE,
         notes=(
-            f"{RECIPE.epochs} epochs on 1,297 digits. On 500 others: reconstruction from the mean "
+            f"143,413 parameters, {RECIPE.epochs} epochs on 1,297 digits. On 500 others: reconstruction from the mean "
             f"{FIGURES['vae']['reconstruction']:.1f} nats an image, divergence {FIGURES['vae']['divergence']:.2f} "
-            f"nats; the nearest learned code is of the same digit for {100 * FIGURES['vae']['neighbours']:.1f} %.",
+            f"nats; the nearest learned code is of the same digit for {100 * FIGURES['vae']['neighbours']:.1f} %, and "
+            f"plain-cnn reads {100 * FIGURES['vae']['read']:.1f} % of what is decoded as the digit that it was.",
         ),
     ),
     Card(

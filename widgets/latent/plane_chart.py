@@ -66,8 +66,12 @@ class PlaneChart(Plot):
         if latent is None or not latent.ready:
             return
         p = latent.points
-        if before is None or before.points is not p or self._range is None:
-            low, high = p.min(0), p.max(0)
+        fresh = before is None or before.points is not p or self._range is None
+        all_ = p if latent.orbit is None else np.vstack([p, latent.orbit.path])
+        low, high = all_.min(0), all_.max(0)
+        # the way of a code comes later than the examples, and may lead beyond them
+        beyond = not fresh and any(a < x0 or b > x1 for a, b, (x0, x1) in zip(low, high, self._range))
+        if fresh or (beyond and self._whole):
             room = MARGIN * np.maximum(high - low, 1e-9)
             self._range = tuple(zip(low - room, high + room))
             (x0, x1), (y0, y1) = self._range

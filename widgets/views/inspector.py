@@ -281,7 +281,7 @@ class InspectorView(StateView):
 
     def _show_state(self, state: State) -> None:
         card = split_name(state.model)[0]  # also with other weights than its own, as while it learns
-        info = next((m for m in self.catalogue.models if m.name == card), None) if self.catalogue else None
+        info = self.catalogue.by_name.get(card) if self.catalogue else None
         self._show_sections(state)
         for name, section in self.sections.items():
             if not section.isHidden():  # the others when they are shown: a drag changes the state with every turn
@@ -297,8 +297,8 @@ class InspectorView(StateView):
 
     def _show_sections(self, state: State) -> None:
         """Show the transforms of what the model lives on; while that is not known, those in use."""
-        models = self.catalogue.models if self.catalogue else ()
-        domain = next((m.domain for m in models if m.name == state.model), "")
+        info = self.catalogue.by_name.get(split_name(state.model)[0]) if self.catalogue else None
+        domain = info.domain if info is not None else ""
         if self.catalogue and not domain and self.frame is not None and self.frame.state.model == state.model:
             domain = self.frame.squares[0].domain if self.frame.squares else ""  # a model from a file
         named = {step.name for step in state.steps}

@@ -11,13 +11,14 @@ import numpy as np
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
 from explorer.app.thread.failures import failure_of
+from explorer.app.thread.newest import Newest
 from explorer.app.thread.orbit_key import orbit_key
 from explorer.app.thread.orders import Engine, NoEngine, Printed, Task, TaskDone
 from explorer.app.thread.runner import Runner
 from explorer.data.finding import split_part
 from explorer.declare.card import ModelInfo
 from explorer.declare.elements import NoAction, Step, transforms
-from explorer.declare.states.model_name import code_of, files_of
+from explorer.declare.states.model_name import code_of, files_of, split_name
 from explorer.square.frame import Failure, Frame, LayerInfo, OrbitCurve
 from explorer.state.catalogue import Busy, Catalogue
 from explorer.state.random_element import random_steps
@@ -69,7 +70,8 @@ class Controller(QObject):
     ) -> None:
         super().__init__(parent)
         self._history = History(state or State())
-        self._runner = Runner(start_engine, self.delivered.emit)
+        self._newest = Newest(self.delivered.emit)
+        self._runner = Runner(start_engine, self._newest)
         self.delivered.connect(self.take, Qt.ConnectionType.QueuedConnection)
         self._then: dict[str, Callable[[Any], None]] = {}
         self._numbered = 0
@@ -103,13 +105,13 @@ class Controller(QObject):
     @property
     def info(self) -> ModelInfo | None:
         """The model in use, when it is one of the catalogue."""
-        models = self.catalogue.models if self.catalogue else ()
-        return next((m for m in models if m.name == self.state.model), None)
+        return self.catalogue.by_name.get(self.state.model) if self.catalogue is not None else None
 
     @property
     def domain(self) -> str:
-        if self.info is not None:
-            return self.info.domain
+        base = split_name(self.state.model)[0]  # other weights leave it what it is
+        if self.catalogue is not None and base in self.catalogue.by_name:
+            return self.catalogue.by_name[base].domain
         # a model from a file: its frame says what it lives on
         return self.frame.squares[0].domain if self.frame is not None and self.frame.squares else ""
 
@@ -338,6 +340,8 @@ class Controller(QObject):
     def take(self, message: object) -> None:
         """Take what the worker delivered."""
         match message:
+            case Frame() if self._newest.overtakes(message):
+                pass
             case Frame():
                 self._show(message)
             case OrbitCurve():

@@ -121,7 +121,13 @@ class _Teller(Steers):
         aim = self._aim
         state = self._keeper.ring.newest() if aim.resume and drive.course is not None else None
         if state is not None:
-            drive.restore(state)
+            try:
+                drive.restore(state)
+            except ValueError as error:
+                raise BadInput(
+                    f"{aim.kept} does not fit {aim.card.name} as it is now, {error}: "
+                    "remove that folder to train it from the start"
+                ) from None
             if self._log is not None:
                 self._log.go_on(drive.step.step)
         else:

@@ -20,7 +20,7 @@ from explorer.work.files.replacing import write_whole
 from explorer.work.training.ring import NoRoom, Ring
 
 EVERY_S = 1.0
-SHARE = 0.02  # of the time may be spent on writing
+SHARE = 0.01  # of the time may be spent on writing
 
 
 @dataclass(frozen=True, slots=True)

@@ -140,7 +140,7 @@ class Densities(nn.Module):
         if self.loss == SQUARES:
             score = FAKE + (REAL - FAKE) * d
             cost = float((0.5 * (p + q) * (score - 0.0) ** 2).sum() * cell)
-            return {"Pearson": pearson(p, q, cell), "Pearson from D": 2 * cost, "|D - D*|": away}
+            return {"Pearson": pearson(p, q, cell), "Pearson from D": 2 * cost, "|D − D*|": away}
         v = value(d, p, q, cell)
         return {
             "V(D, G)": v,
@@ -148,7 +148,7 @@ class Densities(nn.Module):
             "JSD from D": 0.5 * (v + math.log(4)),
             "KL(data, g)": min(kl(p, np.maximum(q, 1e-12), cell), 1e3),
             "KL(g, data)": min(kl(q, np.maximum(p, 1e-12), cell), 1e3),
-            "|D - D*|": away,
+            "|D − D*|": away,
         }
 
 

@@ -80,7 +80,7 @@ def test_with_g_fixed_d_comes_to_its_optimum_and_g_stands_still() -> None:
     assert all(
         torch.equal(a, b) for a, b in zip(before.generator.parameters(), after.generator.parameters(), strict=True)
     )
-    assert after.figures()["|D - D*|"] < 0.5 * before.figures()["|D - D*|"]
+    assert after.figures()["|D − D*|"] < 0.5 * before.figures()["|D − D*|"]
 
 
 def shipped(name: str) -> Densities:
@@ -98,7 +98,7 @@ def test_shipped_pairs_do_what_the_card_says(name: str) -> None:
 
 def test_a_trained_pair_lies_on_the_data_and_a_collapsed_one_does_not() -> None:
     line, plane, collapse = (shipped(name).figures() for name in ("gan-line", "gan-plane", "gan-collapse"))
-    assert line["JSD"] < 0.04 and line["|D - D*|"] < 0.05
+    assert line["JSD"] < 0.04 and line["|D − D*|"] < 0.05
     assert plane["modes"] == 8 and collapse["modes"] <= 3 and collapse["JSD"] > 2 * plane["JSD"]
 
 
@@ -199,7 +199,7 @@ def test_training_comes_nearer_to_the_data() -> None:
 def test_what_is_drawn_of_a_plane() -> None:
     with torch.inference_mode():  # as frames are made
         found = matrix(shipped("lsgan"))
-    assert {"p_data", "p_g", "D", "D*", "= |D - D*|", "= modes"} <= set(found)
+    assert {"p_data", "p_g", "D", "D*", "= |D − D*|", "= modes"} <= set(found)
     cell = (6.0 / 60) ** 2
     assert float(found["p_data"].sum() * cell) == pytest.approx(1, abs=1e-3)
     assert float(found["p_g"].sum() * cell) == pytest.approx(1, abs=0.02)

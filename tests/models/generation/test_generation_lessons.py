@@ -42,7 +42,7 @@ def test_lesson_65_codes_are_drawn_with_noise_and_pictures_completed() -> None:
 def test_lesson_66_with_g_fixed_d_comes_to_its_optimum() -> None:
     both = numbers("66", params={"together": 200})
     alone = numbers("66", params={"together": 200, "d_alone": 300})
-    assert alone["JSD"] == both["JSD"] and alone["|D - D*|"] < 0.6 * both["|D - D*|"]
+    assert alone["JSD"] == both["JSD"] and alone["|D − D*|"] < 0.6 * both["|D − D*|"]
     away = numbers("66", params={"together": 200, "d_alone": 300, "g_alone": 300})
     assert away["JSD"] > 1.5 * both["JSD"]
     network: Any = load_model(engine().cards["gan-line"])
@@ -63,7 +63,7 @@ def test_lesson_67_minimax_says_next_to_nothing_where_d_is_sure() -> None:
 def test_lesson_68_one_mode_is_made_and_d_has_fallen_behind() -> None:
     collapsed, sound = numbers("68"), numbers("68", model="gan-plane")
     assert collapsed["modes"] <= 2 and sound["modes"] == 8
-    assert collapsed["|D - D*|"] > 3 * sound["|D - D*|"]
+    assert collapsed["|D − D*|"] > 3 * sound["|D − D*|"]
     assert error(at("68")) < EXACT
 
 

@@ -208,7 +208,7 @@ def test_contraction_is_the_squared_jacobian() -> None:
     assert norms["contractive-autoencoder"] < norms["autoencoder"] / 20
 
 
-@pytest.mark.parametrize("name", autoencoders.FIGURES)
+@pytest.mark.parametrize("name", [*autoencoders.FIGURES, "vae"])
 def test_most_digits_of_every_class_come_back_as_what_they_are(name: str) -> None:
     images, labels = (torch.tensor(part) for part in digit_images.load("test"))
     network = shipped(name)
@@ -217,6 +217,13 @@ def test_most_digits_of_every_class_come_back_as_what_they_are(name: str) -> Non
     shares = [float((read[labels == digit] == digit).double().mean()) for digit in range(10)]
     assert min(shares) > 0.5, shares
     assert np.mean(shares) > 0.85
+
+
+def test_random_codes_of_the_variational_one_are_of_all_digits() -> None:
+    z = torch.randn(1000, 2, generator=torch.Generator().manual_seed(3))
+    with torch.no_grad():
+        found = torch.bincount(read_digits(shipped("vae").decode(z)), minlength=10)
+    assert int(found.min()) > 50, found.tolist()
 
 
 def test_the_denoising_one_takes_noise_away() -> None:

@@ -157,6 +157,7 @@ def test_a_click_among_codes_of_nodes_selects_one(qtbot: QtBot, open_window: Ope
     qtbot.waitUntil(lambda: (found := shown(window)) is not None and found.ready, timeout=LONGEST_MS)
     latent = shown(window)
     assert latent is not None and len(latent.points) == 34 and not view.walk.isVisible()
+    assert latent.title == "nodes of the input" and " of nodes of the input; " in view.caption()
     picture(window, "vgae")
     x, y = latent.points[7]
     qtbot.mouseClick(view.chart.viewport(), Qt.MouseButton.LeftButton, pos=at(view, x, y))

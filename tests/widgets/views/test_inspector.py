@@ -230,9 +230,10 @@ def test_the_parameters_of_the_model(view):
 def test_transforms_of_another_domain_are_hidden(view):
     catalogue = replace(make_catalogue(), models=(make_info("gnn", domain="graph"),))
     view.show_catalogue(catalogue)
-    view.set_state(State(model="gnn"))
-    for name, section in view.sections.items():
-        assert section.isHidden() == ("graph" not in transforms()[name].domains), name
+    for model in ("gnn", "gnn@other.safetensors"):
+        view.set_state(State(model=model))
+        for name, section in view.sections.items():
+            assert section.isHidden() == ("graph" not in transforms()[name].domains), (model, name)
     assert view.sections["rotate"].isHidden() and not view.sections["permute"].isHidden()
 
 

@@ -172,6 +172,12 @@ def test_another_domain_brings_its_own_sample_and_drops_the_element(bench: Bench
     assert (bench.c.state.sample, bench.c.state.steps, bench.c.state.compare) == ("digit-3", (), "")
 
 
+def test_other_weights_leave_a_network_what_it_is(bench: Bench) -> None:
+    bench.c.set_model("gcn@other.safetensors")
+    bench.settle()
+    assert bench.c.domain == "graph" and bench.c.info is None
+
+
 def test_the_content_of_a_file_brings_a_model_that_can_take_it(bench: Bench, tmp_path: Path) -> None:
     edges = tmp_path / "a.csv"  # a name that a series may have as well
     edges.write_text("source,target\n0,1\n1,2\n")
@@ -257,6 +263,16 @@ def test_steps_are_added_to(bench: Bench) -> None:
 
 
 # ---- answers
+
+
+def test_of_a_frame_with_more_and_more_measured_the_window_draws_what_is_newest(bench: Bench) -> None:
+    bench.engine.refinements = 20
+    bench.engine.refined.clear()
+    bench.said["frame_ready"].clear()
+    bench.c.grant(Wish(step=("rotate", (30.0,))))
+    assert bench.engine.refined.wait(5.0), "meanwhile the window does something else"
+    bench.until(lambda: bench.c.frame is not None and bench.c.frame.milliseconds == 20.0)
+    assert len(bench.said["frame_ready"]) <= 2
 
 
 def test_a_failure_is_said_and_the_last_frame_stays(bench: Bench) -> None:

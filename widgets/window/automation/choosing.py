@@ -32,7 +32,7 @@ def models_for(sample: str, model: str, catalogue: Catalogue | None) -> list[str
     What a sample is does not say whether a network takes it: a panorama is a picture that is a function on the sphere
     as well, and a network on DNA takes no series. Only reading it tells.
     """
-    info = next((m for m in catalogue.models if m.name == model), None) if catalogue is not None else None
+    info = catalogue.by_name.get(model) if catalogue is not None else None
     if catalogue is None or info is None:
         return [model]
     known = {s.name: s.domain for s in catalogue.samples}

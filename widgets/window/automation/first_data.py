@@ -31,7 +31,7 @@ class FirstData(QObject):
         controller, failed, catalogue = self._controller, self._last, self._controller.catalogue
         if failed is None or failed.cancelled or catalogue is None or failed.state.epoch != controller.state.epoch:
             return
-        info = next((one for one in catalogue.models if one.name == controller.state.model), None)
+        info = catalogue.by_name.get(controller.state.model)
         file = controller.state.sample not in {one.name for one in catalogue.samples}
         if info is None or not info.sample or not file:
             return

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from itertools import zip_longest
 
 import numpy as np
@@ -21,8 +22,9 @@ from widgets.charts.library import pg
 from widgets.charts.plot import Plot
 from widgets.window.training.run import Run, Series
 
-POINTS = 700  # of a drawn curve: about one for each pixel
-WIDE = 1.5  # pixels of a line
+WIDE = 1.5  # pixels of a line, and of what a point of it stands for: nearer ones would hide each other
+FEW = 100  # points that a curve is never thinned below
+AGREE = 1.25  # how much finer or coarser a curve may be than what can be seen
 THIN = 1.0  # of a faint one: a wider path that is seen through cannot be drawn in pieces, and takes long in one
 MARKED = 60  # points of a curve up to which each is a dot
 HELD, BROKEN = -8.0, 0.0  # decades that a chart of errors shows at least: rounding, and as large as the values
@@ -40,15 +42,18 @@ def colour_of(number: int) -> str:
     return colours[(number - 1) % len(colours)]
 
 
-def thinned(x: NDArray[np.float64], y: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return a curve of about as many points as can be seen, with the lowest and the highest of each stretch."""
-    size = -(-2 * len(x) // POINTS)
-    if len(x) <= POINTS:
+def thinned(
+    x: NDArray[np.float64], y: NDArray[np.float64], most: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return a curve of at most so many points, with the lowest and the highest of each stretch."""
+    if len(x) <= most:
         return x, y
-    whole = len(x) // size * size
-    part = y[:whole].reshape(-1, size)
-    first = np.arange(0, whole, size)
-    chosen = np.sort(np.concatenate([first + part.argmin(1), first + part.argmax(1), np.arange(whole, len(x))]))
+    size = -(-len(x) // max(1, most // 2 - 1))
+    last = len(x) - 1
+    whole, rest = len(x) // size * size, y[len(x) // size * size :]
+    part, first = y[:whole].reshape(-1, size), np.arange(0, whole, size)
+    ends = [whole + int(rest.argmin()), whole + int(rest.argmax()), last] if len(rest) else [last]
+    chosen = np.unique(np.concatenate([first + part.argmin(1), first + part.argmax(1), ends]))
     return x[chosen], y[chosen]
 
 
@@ -76,6 +81,9 @@ class StepChart(Plot):
 
     def __init__(self, parent: QWidget | None = None, log: bool = True) -> None:
         self.log = log
+        self._again: Callable[[], None] = lambda: None  # draws the lines once more
+        self._most = FEW  # points that each was drawn with
+        self.ends = (0.0, 1.0, 1.0)  # lowest and highest coordinate, last step
         super().__init__(
             parent, left=LogAxis("left") if log else ValueAxis("left"), bottom=ValueAxis("bottom", whole=True)
         )
@@ -84,7 +92,6 @@ class StepChart(Plot):
         self._keys: dict[str, pg.PlotCurveItem] = {}  # the line of each curve
         self._dots = self.add(Marks(symbol=DOT, pen=None), 90)
         self._pointed = ""  # the curve under the mouse
-        self.ends = (0.0, 1.0, 1.0)  # lowest and highest coordinate, last step
         self.drawn: list[Curve] = []
         self.now = self.add(ElementLine(), 95)
         self.now.hide()
@@ -137,19 +144,40 @@ class StepChart(Plot):
             until: the step at which each run stands: what follows it is faint.
         """
         self.drawn = [curve for curve in curves if len(curve[1])]
+        self._again = partial(self._draw, over, low, until or {})
+        self._most = self._visible(last)
+        self._again()
+        self._mark(low, until or {})
+        if ends := [float(end(self.place(p.y, low))) for _, p, _ in self.drawn for end in (np.min, np.max)]:
+            self.message = ""
+            bottom, top = min(ends), max(ends)
+            room = max(0.1 if self.log else 1e-6, 0.05 * (top - bottom))
+            self.ends = bottom - room, top + room, last
+            self.fix_range(*self.ends)
+
+    def _visible(self, last: float) -> int:
+        """Return how many points of a curve can be told apart where all steps are as wide as they are now."""
+        return max(FEW, int(self.pixels().x() * max(1.0, last) / WIDE))
+
+    def reshaped(self) -> None:
+        most = self._visible(self.ends[2])
+        if not self._most / AGREE <= most <= self._most * AGREE:
+            self._most = most
+            self._again()
+
+    def _draw(self, over: int, low: float, until: Mapping[str, float]) -> None:
+        """Draw the lines of all curves, as fine as can be seen."""
         drawn: list[tuple[NDArray[np.float64], NDArray[np.float64], str, int, str]] = []
-        ends: list[float] = []
         for name, points, colour in self.drawn:
             x, y = points.x, self.place(points.y, low)
-            ends += [float(y.min()), float(y.max())]
             if over > 1:
-                drawn.append((*thinned(x, y), colour, FAINT, ""))
+                drawn.append((*thinned(x, y, self._most), colour, FAINT, ""))
                 y = self.place(smoothed(points.y, over), low)
-            count = points.until((until or {}).get(name, math.inf))
+            count = points.until(until.get(name, math.inf))
             if count < len(x):
                 after = slice(max(0, count - 1), None)
-                drawn.append((*thinned(x[after], y[after]), colour, FAINT, ""))
-            drawn.append((*thinned(x[:count], y[:count]), colour, 255, name))
+                drawn.append((*thinned(x[after], y[after], self._most), colour, FAINT, ""))
+            drawn.append((*thinned(x[:count], y[:count], self._most), colour, 255, name))
         while len(self.lines) < len(drawn):
             self.lines.append(self.add(Jagged(), 1 + len(self.lines)))
         self._keys = {}
@@ -162,21 +190,14 @@ class StepChart(Plot):
             line.setData(x, y)
             if name:
                 self._keys[name] = line
-        self._mark(low)
-        if ends:
-            self.message = ""
-            bottom, top = min(ends), max(ends)
-            room = max(0.1 if self.log else 1e-6, 0.05 * (top - bottom))
-            self.ends = bottom - room, top + room, last
-            self.fix_range(*self.ends)
 
-    def _mark(self, low: float) -> None:
+    def _mark(self, low: float, until: Mapping[str, float]) -> None:
         """Draw the points of short curves: one point alone makes no line."""
-        short = [(points, colour) for _, points, colour in self.drawn if len(points) <= MARKED]
-        x = np.concatenate([points.x for points, _ in short] or [np.zeros(0)])
-        y = np.concatenate([self.place(points.y, low) for points, _ in short] or [np.zeros(0)])
-        inks = [colour for points, colour in short for _ in range(len(points))]
-        self._dots.set_marks(x, y, 5.0, {k: (DOT, None, fill(colour)) for k, colour in enumerate(inks)})
+        short = [one for one in self.drawn if len(one[1]) <= MARKED]
+        x = np.concatenate([points.x for _, points, _ in short] or [np.zeros(0)])
+        y = np.concatenate([self.place(points.y, low) for _, points, _ in short] or [np.zeros(0)])
+        inks = [fill(c, 255 if step <= until.get(n, math.inf) else FAINT) for n, p, c in short for step in p.x]
+        self._dots.set_marks(x, y, 5.0, {k: (DOT, None, brush) for k, brush in enumerate(inks)})
 
     def key_of(self, name: str) -> pg.PlotCurveItem | None:
         """Return the line of a curve, for the legend."""

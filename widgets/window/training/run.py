@@ -112,7 +112,7 @@ class Told:
         if (y := self.at(points)) is None:
             return ""
         step = points.x[points.until(self.step) - 1]
-        return f"{name.replace('_', ' ')} {y:.3g}" + (f" at step {step:,.0f}" if step < LATELY * self.step else "")
+        return f"{name.replace('_', ' ')} {figure(y)}" + (f" at step {step:,.0f}" if step < LATELY * self.step else "")
 
     def goes_on(self, step: int) -> None:
         """Take away what followed the step that it was taken back to: it goes on in another way."""
@@ -240,7 +240,7 @@ class Run(QObject):
 
     def _done(self, path: str, figures: Mapping[str, float]) -> None:
         self.results = figures
-        told = ", ".join(f"{name.replace('_', ' ')} {value:.3g}" for name, value in figures.items())
+        told = ", ".join(f"{name.replace('_', ' ')} {figure(value)}" for name, value in figures.items())
         self.sentence = f"Trained{': ' + told if told else ''}. The window shows the network with these weights."
         t = self.told
         t.goes_on(t.step + 1)  # what followed a step that it was taken back to is no part of what was written

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from explorer.data.formats.named_columns import named_columns
 from explorer.data.kinds import of_another_kind
 from explorer.declare.samples import Sample, Signal
+from explorer.declare.telling.counting import number_of
 from explorer.declare.types.fields import PAIR, FieldType
 from explorer.spaces.graph.analysis.measures import clustering, core_numbers, neighbours, simple_graph
 from explorer.spaces.graph.chemistry.atoms import COLUMNS, SYMBOLS, element_of, one_hot
@@ -233,6 +234,11 @@ def _numbers(sample: Sample, notes: list[str]) -> NDArray[np.int64]:
 
 def _features(sample: Sample, wanted: GraphInput, notes: list[str]) -> Floats:
     kind, have = wanted.features, sample.x.values.shape[1]
+    if kind == "seeds" and have and wanted.channels and not (wanted.columns or _index(sample).size):
+        # without an edge no node stands out: one that were told would be any
+        done = "filled up with zeros" if have < wanted.channels else "cut"
+        notes.append(f"{number_of(have, 'column')} of x {done} to {wanted.channels}")
+        return _width(np.asarray(sample.x.values, np.float32), wanted.channels)
     values = node_features(sample, kind)
     if kind == "seeds":
         told, note = told_nodes(sample)

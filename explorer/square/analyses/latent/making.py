@@ -168,6 +168,8 @@ def _assembled(found: Coder, state: State, z: Floats, moved: Floats, expected: F
     )  # fmt: skip
     if found.examples is not None:
         made = replace(made, title=found.examples.title, names=found.examples.names)
+    elif found.code_field is not None:
+        made = replace(made, title=f"{found.code_field.domain.name}s of the input")
     if found.images:
         made = replace(made, picture=pictures(found.p.x.detach().cpu().float().numpy())[0])
     if found.problem or not found.complete:

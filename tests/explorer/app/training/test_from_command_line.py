@@ -254,6 +254,25 @@ def test_a_cut_off_training_resumes_to_the_bit(train: Any, tmp_path: Path, monke
     assert one.read_text().splitlines()[:-1] == two.read_text().splitlines()[:-1]
 
 
+def test_a_training_of_a_network_as_it_was_is_not_resumed_as_it_is(train: Any, monkeypatch: Any) -> None:
+    stepped = Drive.stepped
+
+    def cut(self: Drive, course: Course) -> None:
+        stepped(self, course)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Drive, "stepped", cut)
+    _, _, out = train("course", "--keep-every", 0)
+    monkeypatch.undo()
+    for path in out.with_name(f"{out.name}.training").glob("*.pt"):
+        state = torch.load(path, weights_only=True)
+        state["network"]["weight"] = torch.zeros(1, 5)
+        torch.save(state, path)
+    code, said, _ = train("course", "--resume")
+    assert code == 2 and not out.exists()
+    assert f"{out}.training does not fit course as it is now" in said and "remove that folder to train it" in said
+
+
 def test_whoever_steers_hears_of_a_loss_that_grows() -> None:
     class Hears(Steers):
         def __init__(self) -> None:

@@ -129,6 +129,17 @@ def test_own_attributes_are_kept_where_the_width_is_right() -> None:
     assert fit_graph(sample(), GraphInput(None, features="constant")).x.values.shape == (3, 1)
 
 
+def test_without_an_edge_own_numbers_are_kept_and_no_node_is_told() -> None:
+    """Of a set every node has as many edges: whichever were told, another one might be."""
+    sample = find_sample("latents-1")
+    wide = fit_graph(sample, GraphInput(channels=3))
+    assert_array_equal(wide.x.values[:, :1], sample.x.values)
+    assert not wide.x.values[:, 1:].any() and wide.notes[-1] == "1 column of x filled up with zeros to 3"
+    narrow = fit_graph(find_sample("latents-2"), GraphInput(channels=1))
+    assert_array_equal(narrow.x.values, find_sample("latents-2").x.values[:, :1])
+    assert narrow.notes[-1] == "2 columns of x cut to 1"
+
+
 def test_what_cannot_be_fitted_is_refused_in_one_sentence() -> None:
     for made, wanted, match in (
         (find_sample("digit-3"), GraphInput(), "lies on a grid, and this network takes a graph"),

@@ -57,6 +57,8 @@ class FakeEngine:
         self.error: Exception | None = None
         self.asked: list[State] = []
         self.parts = 2  # of an orbit
+        self.refinements = 0  # of a frame; their number is its `milliseconds`
+        self.refined = threading.Event()
         self.notes: tuple[str, ...] = ()  # about the networks
         self.closed = False
 
@@ -82,7 +84,9 @@ class FakeEngine:
         return replace(frame, state=state, squares=squares, sample_title=f"<{state.sample}>", model_notes=self.notes)
 
     def refine(self, frame: Frame) -> Iterator[Frame]:
-        return iter(())
+        for k in range(1, 1 + self.refinements):
+            yield replace(frame, milliseconds=float(k))
+        self.refined.set()
 
     def orbit(self, state: State) -> Iterator[OrbitCurve]:
         for part in range(self.parts):

@@ -7,10 +7,12 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
+from widgets.charts.items.marks import Marks
 from widgets.window.training.curves import colour_of
 from widgets.window.training.page import TrainPage
 from widgets.window.training.panels import PARTS, LossPanel
@@ -68,6 +70,40 @@ def test_values_below_zero_are_drawn_on_a_level_axis_until_others_are_chosen(pan
     assert panel.scales.currentWidget() is panel.chart and panel.log.isEnabled()
 
 
+def test_what_followed_a_step_that_was_gone_back_to_is_faint_dots_and_all(panel: LossPanel) -> None:
+    run = run_of(1, loss=[3.0, 2.5, 2.0, 1.5])
+    run.told.step = 2
+    panel.show_runs([run], run)
+    (dots,) = (item for item in panel.chart.scene().items() if isinstance(item, Marks))
+    opaque = [spot.brush().color().alpha() == 255 for spot in dots.points()]
+    assert opaque == [True, True, False, False]
+
+
+def test_a_long_curve_is_drawn_as_fine_as_can_be_seen_with_all_that_stands_out(panel: LossPanel) -> None:
+    values = (2.0 + np.random.default_rng(0).random(20_000)).tolist()
+    values[12_345], values[777], values[-1] = 90.0, 0.01, 2.5
+    run = run_of(1, loss=values)
+    parent = panel.parentWidget()
+    QVBoxLayout(parent).addWidget(panel)
+    parent.resize(450, 300)
+    parent.show()
+    panel.show_runs([run], run)
+
+    def drawn() -> tuple[list[float], int]:
+        line = panel.chart.key_of(run.name)
+        assert line is not None
+        return line.yData.tolist(), int(panel.chart.plotted.width())
+
+    few, width = drawn()
+    assert 0.3 * width < len(few) <= width, "a stretch as wide as the line has one point at most"
+    assert {max(few), min(few), few[-1]} == {np.log10(90.0), -2.0, np.log10(2.5)}
+    parent.resize(1600, 300)
+    more, wider = drawn()
+    assert width < len(more) <= wider, "it is finer where there is room"
+    panel.chart.box.setXRange(12_000, 12_500, padding=0)
+    assert len(drawn()[0]) > 2 * len(more), "and where it is looked at closely"
+
+
 def test_a_figure_of_long_ago_is_told_with_its_step() -> None:
     told = Told(step=100, figures={"pixel_error": Series(), "accuracy": Series()})
     told.figures["pixel_error"].add(0, 0.25)
@@ -76,6 +112,9 @@ def test_a_figure_of_long_ago_is_told_with_its_step() -> None:
     assert told.figure("pixel_error", told.figures["pixel_error"]) == "pixel error 0.25 at step 0"
     assert told.figure("accuracy", told.figures["accuracy"]) == "accuracy 0.5"
     assert told.figure("none", Series()) == ""
+    told.figures["V"] = Series()
+    told.figures["V"].add(90, -1.333)
+    assert told.figure("V", told.figures["V"]) == "V −1.33"
 
 
 @pytest.fixture

@@ -153,7 +153,7 @@ class DensityView(FrameView[Square]):
         more = f", {NEEDED[1]} up to {figure(top)}" if top > most else ""
         for grid, names, high, beyond in ((self.maps, NEEDED[:2], most, more), (self.beliefs, NEEDED[2:], 1.0, "")):
             grid.set_values(np.stack([np.asarray(rows[n], np.float32) for n in names]), 0.0, high, "error", names=names)
-            grid.set_title(f"{names[0]} on the left, {names[1]} on the right; from 0 to {figure(high)}{beyond}")
+            grid.set_title(f"{names[0]} left, {names[1]} right: 0 to {figure(high)}{beyond}")
             grid.arrange()
         x, y = rows["G(z), x"], rows["G(z), y"]
         gap = np.full((len(x), 1), np.nan)

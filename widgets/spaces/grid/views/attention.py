@@ -85,7 +85,9 @@ class AttentionView(FrameView[tuple[Square, AttentionPart]]):
                 tiles += self._tiles(square, part, len(parts) > 1)
         self.board.columns = len(tiles) // (2 * len(parts)) if tiles else 0
         self.board.show_tiles(tiles)
-        asked = "the class token" if self._token is None else f"the patch in row {self._token[0]}, {self._token[1]}"
+        asked = (
+            "the class token" if self._token is None else f"the patch in row {self._token[0]}, column {self._token[1]}"
+        )
         click = "a patch; click it again for the class token." if placeless else "another patch."
         self.words.setText(
             f"{self._layer}: {self.side.currentText().replace('it', asked, 1)}. Roll-out: all layers up to this one, "
@@ -143,7 +145,9 @@ class AttentionView(FrameView[tuple[Square, AttentionPart]]):
         if place is None or tile is None or tile.heat is None:
             self.hovered.emit("")
             return
-        self.hovered.emit(f"{tile.title}, patch in row {place[1]}, {place[2]}: {figure(tile.heat[place[1], place[2]])}")
+        self.hovered.emit(
+            f"{tile.title}, patch in row {place[1]}, column {place[2]}: {figure(tile.heat[place[1], place[2]])}"
+        )
 
     def apply_theme(self) -> None:
         self.bar.apply_theme()

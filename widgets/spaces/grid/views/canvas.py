@@ -125,7 +125,7 @@ class CanvasView(FrameView[tuple[Square, CanvasPart]]):
         kept = "given" if place < part.given else "drawn" if place < part.done else "the next one"
         self.line.setText(
             f"{part.given} codes given, {part.done - part.given} made, {count - part.done} to come. The code in row "
-            f"{marked[0]}, {marked[1]} is {kept}; its distribution given all before it, perplexity "
+            f"{marked[0]}, column {marked[1]} is {kept}; its distribution given all before it, perplexity "
             f"{np.exp(entropy):.2f}. Words are shaded by how much this place attends to them."
         )
         self._shade(part, place)
@@ -182,7 +182,7 @@ class CanvasView(FrameView[tuple[Square, CanvasPart]]):
         part = parts[0][1]
         number = place[1] * part.codes.shape[1] + place[2]
         code = f"code {int(part.codes.flat[number])}" if number < part.done else "not there yet"
-        self.hovered.emit(f"place {number}, row {place[1]}, {place[2]}: {code}")
+        self.hovered.emit(f"place {number}, row {place[1]}, column {place[2]}: {code}")
 
     def apply_theme(self) -> None:
         self.bar.apply_theme()

@@ -86,7 +86,8 @@ class CodebookView(FrameView[tuple[Square, CodebookPart]]):
         )  # fmt: skip
         used = int((part.usage > 0).sum())
         told = (
-            f"below each code: its probability in row {self._place[0]}, {self._place[1]} of x, where {chosen} is chosen"
+            f"below each code: its probability in row {self._place[0]}, column {self._place[1]} of x, where {chosen} "
+            "is chosen"
             if self._place is not None
             else "below each code: its share of the pictures that it was learned from"
         )
