@@ -1,4 +1,4 @@
-"""What the stage consists of, as boxes in a window."""
+"""Boxes of which the stage consists, in a window of a given size."""
 
 from __future__ import annotations
 
