@@ -44,7 +44,9 @@ def paint_numbers(p: QPainter, g: Ground, panel: Panel) -> Array:
         at = along(a, control(a, b, g.lines.lane[mine]), b, share)
         sizes = np.stack([wide[left], np.full(len(left), high)], 1)
         boxes = np.concatenate([at - sizes / 2, sizes], 1)
-        kept = legible(boxes, np.arange(len(left)), g.width, g.height, taken=taken)
+        boxes[:, :2] -= g.beyond
+        kept = legible(boxes, np.arange(len(left)), *_in_sight(g), taken=taken - np.tile(g.beyond, 2))
+        boxes[:, :2] += g.beyond
         for k in kept:
             rect = QRectF(*boxes[k])
             p.setPen(NONE)
@@ -74,6 +76,11 @@ def paint_graphs(p: QPainter, g: Ground) -> None:
                 if not any(rect.intersects(other) for other in written):
                     p.drawText(rect, Qt.AlignmentFlag.AlignCenter, text)
                     written.append(rect)
+
+
+def _in_sight(g: Ground) -> tuple[float, float]:
+    """Return the size of what is seen of a picture at rest."""
+    return g.width - 2 * g.beyond[0], g.height - 2 * g.beyond[1]
 
 
 def _reach(g: Ground, panel: Panel) -> Array:
@@ -110,8 +117,11 @@ def paint_labels(p: QPainter, g: Ground, panel: Panel, shown: Array, taken: Arra
         wide = [metrics.horizontalAdvance(texts[i]) + 2 if named else widest for i in order.tolist()]
         sizes = np.stack([np.array(wide), np.full(len(order), metrics.height() - 2)], 1)
         lines = g.lines if len(g.lines.start) <= LINED and g.lines.under is None else None
-        room = g.width, g.height
-        return beside(g.points, _reach(g, panel), order, sizes, shown, room, taken, len(first), lines=lines)
+        # a text is whole in what is seen at rest, not in what the picture has beyond for a hand that pans
+        out = np.array(g.beyond)
+        points, elsewhere = g.points - out, taken - np.tile(out, 2)
+        found = beside(points, _reach(g, panel), order, sizes, shown, _in_sight(g), elsewhere, len(first), lines=lines)
+        return {i: np.array([*(box[:2] + out), *box[2:]]) for i, box in found.items()}
 
     key = (*g.view, g.radius, g.labels, g.selected, len(texts), panel.grow.sum(), taken.tobytes())
     plot = QColor(t.plot)
