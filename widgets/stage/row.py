@@ -173,7 +173,7 @@ class StageRow:
         self.square, self.hands = square, hands
         fibre = group(square.group) if square.group else None
         order, labels = (fibre.order, fibre.labels) if fibre else (1, ())
-        names = square.labels if len(square.labels) == len(square.fx) else ()
+        names = next((told for told in (square.layer.names, square.labels) if len(told) == len(square.fx)), ())
         scale = square.scale
         numbers = counted(square.fx) and counted(square.f_gx)  # members of a set, names of colours: no sign
         low, kind = (0.0, "grey") if numbers else (-scale, "signed")

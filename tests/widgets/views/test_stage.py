@@ -15,7 +15,7 @@ import pytest
 from PySide6.QtCore import QPoint, QPointF, QRectF, QSizeF, Qt
 from PySide6.QtGui import QFontMetricsF, QImage, QPainter
 from PySide6.QtSvg import QSvgGenerator
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QGraphicsSimpleTextItem
 from pytestqt.qtbot import QtBot
 
 from explorer.declare.elements import Step, parse_chain
@@ -692,6 +692,16 @@ def test_attention_is_drawn_from_the_ground_colour_on(qtbot: QtBot) -> None:
     signed = replace(square, fx=shared - 0.5)
     stand.stage.set_frame(replace(make_frame(), squares=(signed,)))
     assert (stand.stage.rows[0].bar.low, stand.stage.rows[0].bar.kind) == (-square.scale, "signed")
+
+
+def test_numbers_are_named_as_the_layer_names_them(qtbot: QtBot) -> None:
+    square = make_square(channels=4, size=1)
+    layer = replace(square.layer, names=("change", "square", "sparse", "asymmetry"))
+    stand = Stand(qtbot, replace(make_frame(), squares=(replace(square, layer=layer),)))
+    panel = stand.stage.rows[0].panels["fx"]
+    assert panel.names == layer.names
+    written = {item.text() for item in stand.stage.canvas.scene().items() if isinstance(item, QGraphicsSimpleTextItem)}
+    assert written.issuperset(layer.names), "and none of them is cut"
 
 
 def test_page_keys_go_through_the_maps(qtbot: QtBot) -> None:
