@@ -53,7 +53,7 @@ def layer_infos(p: Prepared) -> tuple[LayerInfo, ...]:
             w.name, w.kind, w.shape, w.params, str(w.field) if w.field else "unknown",
             bool(w.field and w.field.guessed), w.call, w.name.count("."), w.leaf,
             str(p.values[w.name].dtype).removeprefix("torch."),
-            p.values[w.name].numel() * p.values[w.name].element_size(), w.reason, w.module,
+            p.values[w.name].numel() * p.values[w.name].element_size(), w.reason, w.module, w.names,
         )
         for w in p.watched
     )  # fmt: skip

@@ -87,6 +87,7 @@ class LayerInfo:
     nbytes: int = 0  # of its values
     reason: str = ""  # why its field is taken for what it is
     module: str = ""  # that was called
+    names: tuple[str, ...] = ()  # of its channels, where the module says what they are
 
     @property
     def kind_of_places(self) -> str:

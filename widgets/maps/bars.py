@@ -21,6 +21,7 @@ from widgets.charts.scene.board import Pool
 from widgets.charts.scene.labels import NO_PEN, Line
 from widgets.maps.diagram import colour, font
 
+SHORTEST = 46.0  # pixels for bars to both sides; names may have the rest
 THINNEST = 4.0  # pixels; thinner bars cannot be told apart, and cells are drawn instead
 
 
@@ -38,7 +39,7 @@ class Bars:
         size = min(11.0, max(8.0, self.step - 1.5))
         metrics = QFontMetricsF(font(size))
         longest = max(metrics.horizontalAdvance(name) for name in self.names) if self.written else 0.0
-        self.label = min(longest + 6, box.width() * 0.35) if self.written else 0.0
+        self.label = min(longest + 6, max(box.width() * 0.35, box.width() - SHORTEST)) if self.written else 0.0
         number = metrics.horizontalAdvance("−8.8e−88") + 4
         self.number = number if self.written and box.width() - self.label - number > 90 else 0.0
         self.size = size

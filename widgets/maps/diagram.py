@@ -263,7 +263,7 @@ class ReadOut(pg.ItemGroup):
         self.floor: float | None = None
         self.verdict = ""
         self.stale = ""  # why the numbers are not those of what is asked for
-        self._box = QRectF()
+        self._box, self._lying = QRectF(), False
         self.head, self._number = Label(11), Label(26)
         self._floor, self._local, self._badge = Label(11, "muted"), Label(11, "muted"), Tag(BADGE / 2)
         self._number.bold = True
@@ -272,8 +272,9 @@ class ReadOut(pg.ItemGroup):
         for label in (self.head, self._number, self._floor, self._local):
             label.fixed = True
 
-    def place(self, box: QRectF) -> None:
-        self._box = box
+    def place(self, box: QRectF, lying: bool = False) -> None:
+        """Stand in a box; lying, with the verdict and the further figures to the right of the error."""
+        self._box, self._lying = box, lying
         self.dress()
 
     def show_measure(
@@ -306,21 +307,29 @@ class ReadOut(pg.ItemGroup):
         for item in (self._floor, self._local):
             item.setVisible(shown and fresh)
 
+        left = self._box.left()
+
         def line(label: Label, text: str, size: float, role: str) -> float:
             """Write below what is there, and return where the text ends."""
             nonlocal y
             metrics = QFontMetricsF(font(size, label.bold, fixed=True))
             label.size, label.role = size, role
-            label.place(QRectF(self._box.left(), y, self._box.width(), metrics.height()))
+            label.place(QRectF(left, y, self._box.right() - left, metrics.height()))
             label.set_text(text, *((self.brief,) if label is self.head and self.brief else ()))
             y += metrics.height()
-            return self._box.left() + min(self._box.width(), metrics.horizontalAdvance(say(text)))
+            return left + min(self._box.right() - left, metrics.horizontalAdvance(say(text)))
 
         self.head.bold, self.head.dot = compact, self.role
         line(self.head, self.title or "relative error", 11, "text" if compact else "muted")
         # three more lines and the badge go below it
         room = self._box.height() - 3 * QFontMetricsF(font(11, fixed=True)).height() - BADGE - 6
-        size = 17.0 if compact else min(max(26.0, self._box.height() / 9), 44.0, max(17.0, room / 1.3))
+        size = (
+            17.0
+            if compact
+            else 22.0
+            if self._lying
+            else min(max(26.0, self._box.height() / 9), 44.0, max(17.0, room / 1.3))
+        )
         middle = y + QFontMetricsF(font(size, True, fixed=True)).height() / 2
         end = line(self._number, figure(self.value) if fresh else "…", size, role)
         self._number.setToolTip(FORMULA)
@@ -328,7 +337,8 @@ class ReadOut(pg.ItemGroup):
         faces = [font(points, bold=True) for points in (11, 10, 9, 8, 7)]
         sizes = [(face, QFontMetricsF(face).horizontalAdvance(text) + 14) for face in faces]
         # of two models each has few lines: the badge stands beside the number, if need be in smaller letters
-        beside = [pair for pair in sizes if compact and end + 8 + pair[1] <= self._box.right()]
+        aside = compact or self._lying
+        beside = [pair for pair in sizes if aside and end + 8 + pair[1] <= self._box.right()]
         face, wide = next(iter([*beside, *(pair for pair in sizes if pair[1] <= self._box.width()), sizes[-1]]))
         badge = QRectF(self._box.left(), y + 2, wide, BADGE)
         if beside:
@@ -336,6 +346,8 @@ class ReadOut(pg.ItemGroup):
         else:
             y += BADGE + 6
         self._badge.write(text, badge, face, colour("panel"), colour("muted" if role == "text" else role))
+        if self._lying:
+            left, y = badge.right() + 12, middle - QFontMetricsF(font(11, fixed=True)).height()
         self._floor.setVisible(shown and fresh and (not compact or y + 14 <= self._box.bottom()))
         line(self._floor, f"floor {figure(self.floor)}", 11, "muted")
         self._local.setVisible(shown and fresh and not compact and y + 16 <= self._box.bottom())

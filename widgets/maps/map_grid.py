@@ -97,11 +97,11 @@ class MapGrid(Canvas):
             self.bar.set_levels(low, high, kind)
             self.bar.setVisible(values is not None and values.size > 0)
 
-    def set_title(self, text: str, dot: str = "") -> None:
-        """Set the heading; `dot` is the theme's colour before it."""
+    def set_title(self, text: str, dot: str = "", brief: Sequence[str] = ()) -> None:
+        """Set the heading; `dot` is the theme's colour before it, `brief` is said where it has no room."""
         shown = bool(self.title.text)
         self.title.dot = dot
-        self.title.set_text(text)
+        self.title.set_text(text, *brief)
         if shown != bool(text):
             self.arrange()
 

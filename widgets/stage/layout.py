@@ -2,62 +2,41 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from PySide6.QtCore import QPointF, QRectF
 
 from widgets.maps.colour_bar import ColourBar
 from widgets.maps.ring import Ring
+from widgets.stage.boxes import CAPTION, HEADER, HINT, LARGEST, MARGIN, Boxes, RowBoxes
+from widgets.stage.upright import HIGH, stand
 
-MARGIN = 12.0
-HEADER, CAPTION, HINT = 18.0, 17.0, 22.0
 OPERATOR = 24.0  # between panels of the lower row
 ELBOW = 18.0  # left of F(x), where the second model's arrow comes down
 WORDS = 96.0  # for the element on the arrow, and for the error beside the ring
-LARGEST = 560.0  # a panel beyond this only shows larger pixels
-
-
-@dataclass(frozen=True, slots=True)
-class RowBoxes:
-    """One model's row: panels, captions beneath them, its heading and its colour bar."""
-
-    heading: QRectF
-    back: QRectF
-    fx: QRectF
-    rho_fx: QRectF
-    f_gx: QRectF
-    difference: QRectF
-    bar: QRectF
-
-    def panels(self) -> tuple[QRectF, ...]:
-        return (self.back, self.fx, self.rho_fx, self.f_gx, self.difference)
-
-
-@dataclass(frozen=True, slots=True)
-class Boxes:
-    """The whole stage."""
-
-    header: QRectF
-    x: QRectF
-    gx: QRectF
-    ring_centre: QPointF
-    ring_radius: float
-    readouts: tuple[QRectF, ...]
-    rows: tuple[RowBoxes, ...]
-    hint: QRectF
-
-
-def below(panel: QRectF) -> QRectF:
-    """Return the box of the caption beneath a panel; a little wider than the panel, as formulas are."""
-    return QRectF(panel.left() - 10, panel.bottom() + 1, panel.width() + 20, CAPTION)
-
-
-def above(panel: QRectF) -> QRectF:
-    return QRectF(panel.left() - 10, panel.top() - CAPTION - 1, panel.width() + 20, CAPTION)
+CROWDED = 60.0  # of a panel: below it their names have no room side by side
+FLAT = {1: 0.75, 2: 0.92}  # of its width: the height of a figure of so many models
 
 
 def arrange(width: float, height: float, models: int, back: bool) -> Boxes:
-    """Lay out the stage of `models` rows (1 or 2), with room for the pulled-back answer when `back`."""
+    """Lay out the stage of `models` rows (1 or 2), with room for the pulled-back answer when `back`.
+
+    Where four panels in a line are crowded, one model stands in two lines if that makes them clearly larger.
+    """
+    lying = _lie(width, height, models, back)
+    if models > 1 or back or lying.rows[0].fx.width() >= CROWDED:
+        return lying
+    upright = stand(width, height)
+    return upright if upright.rows[0].fx.width() > 1.25 * lying.rows[0].fx.width() else lying
+
+
+def figure_height(width: float, models: int, back: bool) -> float:
+    """Return the height of a figure: what its maps ask for, as wide as a column lets them."""
+    return max(
+        width * (FLAT.get(models, 1.0)), HIGH * width if arrange(width, HIGH * width, models, back).upright else 0
+    )
+
+
+def _lie(width: float, height: float, models: int, back: bool) -> Boxes:
+    """Lay out all panels of a model in one line."""
     columns = 5 if back else 4
     elbow = ELBOW if models > 1 else 0.0
     arrow = 58.0 if width > 560 else 44.0  # from F(x) to rho'(g) F(x), with its label

@@ -19,8 +19,8 @@ from widgets.maps.diagram import Arrow, Label, ReadOut
 from widgets.maps.linking import Link, Place, Places, precise, spacing_of
 from widgets.maps.map_item import MapItem
 from widgets.maps.mosaic import counted, shares
+from widgets.stage.boxes import CAPTION, Boxes, RowBoxes, below
 from widgets.stage.hands import Hands
-from widgets.stage.layout import Boxes, RowBoxes, below
 
 CENTRE = Qt.AlignmentFlag.AlignHCenter
 NAMES = {
@@ -42,6 +42,7 @@ class StageRow:
         self.role = ("first", "second")[index]
         self.square: Square | None = None
         self.hands: Hands | None = None
+        self._summed = True  # the panels stand in one line, with signs between them
         self.pooled = False  # the difference as its size over places, channels pooled
         self.panels = {name: MapItem(camera) for name in NAMES}
         self.captions = {name: Label(12, "text", CENTRE) for name in NAMES}
@@ -103,16 +104,23 @@ class StageRow:
         self.absent.place(row.rho_fx)
         self.absent_too.place(row.difference)
         self.bar.place(row.bar)
-        self.readout.place(boxes.readouts[index])
+        self.readout.place(boxes.readouts[index], lying=boxes.upright)
         middle = row.fx.center().y()
-        self.across.place(QPointF(row.fx.right() + 6, middle), QPointF(row.rho_fx.left() - 6, middle))
-        gap = QRectF(row.fx.right(), middle - 19, row.rho_fx.left() - row.fx.right(), 17)
-        self.across_label.place(gap)
+        self.across_label.align = Qt.AlignmentFlag.AlignLeft if boxes.upright else CENTRE
+        if boxes.upright:
+            x, start, end = row.fx.center().x(), row.fx.bottom() + CAPTION + 3, row.rho_fx.top() - 5
+            self.across.place(QPointF(x, start), QPointF(x, end))
+            self.across_label.place(QRectF(x + 8, (start + end) / 2 - 10, row.f_gx.left() - x - 8, 17))
+        else:
+            self.across.place(QPointF(row.fx.right() + 6, middle), QPointF(row.rho_fx.left() - 6, middle))
+            gap = QRectF(row.fx.right(), middle - 19, row.rho_fx.left() - row.fx.right(), 17)
+            self.across_label.place(gap)
         self.minus.place(QRectF(row.rho_fx.right(), middle - 12, row.f_gx.left() - row.rho_fx.right(), 24))
         self.equals.place(QRectF(row.f_gx.right(), middle - 12, row.difference.left() - row.f_gx.right(), 24))
-        # with two models the gaps belong to the second model's arrow
+        # with two models the gaps belong to the second model's arrow, and two lines are no sum
+        self._summed = models == 1 and not boxes.upright
         for sign in (self.minus, self.equals):
-            sign.setVisible(models == 1)
+            sign.setVisible(self._summed)
         self._place_down(row, boxes, index)
 
     def _place_down(self, row: RowBoxes, boxes: Boxes, index: int) -> None:
@@ -126,9 +134,11 @@ class StageRow:
             x, g = row.fx.center().x(), row.f_gx.center().x()
             self.down_left.place(QPointF(x, start_x), QPointF(x, end_x))
             self.down_right.place(QPointF(g, start_g), QPointF(g, end_x))
-            self.down_labels[0].place(QRectF(x + 8, end_x - 28, row.rho_fx.center().x() - x - 8, 17))
+            until = row.f_gx.left() if boxes.upright else row.rho_fx.center().x()
+            self.down_labels[0].place(QRectF(x + 8, end_x - 28, until - x - 8, 17))
             top, read = end_x - 21, boxes.readouts[0]
-            right = read.left() - 6 if read.top() + READ > top else row.bar.right()  # in little height they are beside
+            beside = read.top() + min(READ, read.height()) > top  # in little height
+            right = read.left() - 6 if beside else boxes.header.right()
             self.down_labels[1].place(QRectF(g + 8, top, right - g - 8, 17))
             return
         # the second model's arrows leave from the same pictures and pass by the first model's row
@@ -163,7 +173,7 @@ class StageRow:
         self.square, self.hands = square, hands
         fibre = group(square.group) if square.group else None
         order, labels = (fibre.order, fibre.labels) if fibre else (1, ())
-        names = square.labels if len(square.labels) == len(square.fx) else ()
+        names = next((told for told in (square.layer.names, square.labels) if len(told) == len(square.fx)), ())
         scale = square.scale
         numbers = counted(square.fx) and counted(square.f_gx)  # members of a set, names of colours: no sign
         low, kind = (0.0, "grey") if numbers else (-scale, "signed")
@@ -187,7 +197,7 @@ class StageRow:
         self.absent.setToolTip(square.no_action)
         self.absent_too.set_text("Nothing to compare without ρ′(g)F(x).")
         for sign in (self.minus, self.equals):
-            sign.setVisible(acts and models == 1)
+            sign.setVisible(acts and self._summed)
         for name, caption in self.captions.items():
             caption.set_text(NAMES[name], *BRIEF.get(name, ()))
         if self.pooled and square.error_map is not None:

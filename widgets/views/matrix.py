@@ -173,7 +173,9 @@ class MatrixView(FrameView[str]):
                 grid.set_values(None)
                 continue
             rows, columns = matrix.shape
-            grid.set_title(f"{name}, {rows}×{columns}", role)
+            # what rows and columns are is said at the axes too
+            size, short = f"{rows}×{columns}", name.rsplit(": ", 1)[0]
+            grid.set_title(f"{name}, {size}", role, (f"{short}, {size}", short))
             grid.set_values(matrix[None], -self._scale, self._scale)
             for axis, count in zip(axes, (columns, rows)):
                 axis.show_pixels(count, row_length(count, square))

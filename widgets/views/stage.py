@@ -21,9 +21,10 @@ from widgets.maps.linking import Place, Places, channel_text, element_text, prec
 from widgets.maps.map_grid import Canvas
 from widgets.maps.map_item import MapItem
 from widgets.maps.ring import Ring
+from widgets.stage.boxes import CAPTION, above
 from widgets.stage.captions import headers, square_caption
 from widgets.stage.hands import Hands, hands_of
-from widgets.stage.layout import CAPTION, above, arrange
+from widgets.stage.layout import arrange, figure_height
 from widgets.stage.row import CENTRE, SOURCES, StageRow
 from widgets.stage.stepping import stepped
 
@@ -180,6 +181,8 @@ class Stage(View):
         rows = self.rows[: len(self.frame.squares)] if self.frame else ()
         agree([row.heading for row in rows])
         agree([row.readout.head for row in rows])
+        for row in rows:  # one network, so one name at both arrows
+            agree(row.down_labels)
 
     def _take_hands(self, square: Square) -> None:
         """Let hands and links be those of the space that the square lives on."""
@@ -245,10 +248,10 @@ class Stage(View):
             row.place(boxes.rows[i], boxes, i, models)
         self._agree()
 
-    @property
-    def figure_height(self) -> float:
-        """Return of a figure's width what its height is at least: then the maps are as wide as a column lets them."""
-        return 0.92 if self.frame is not None and len(self.frame.squares) > 1 else 0.75
+    def height_at(self, width: int) -> int:
+        """Return the height of a figure of a width: then the maps are as wide as a column lets them."""
+        models, back, _ = self._layout_key()
+        return round(figure_height(width, models, back))
 
     def apply_theme(self) -> None:
         for panel in (self.before, self.after, *(p for row in self.rows for p in row.panels.values())):

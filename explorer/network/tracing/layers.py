@@ -57,6 +57,7 @@ class Layer:
         within: of a value that no module returns, the name of the module in whose forward it arises; else None.
         trial: finds by trying the network what no layer tells of the radius.
         reason: why its field is what it is, or why there is none, in a clause.
+        names: of its channels, where the module tells them by `out_names`.
     """
 
     name: str
@@ -77,6 +78,7 @@ class Layer:
     within: str | None = None
     also: tuple[str, ...] = ()
     trial: Callable[[], float] | None = dataclasses.field(default=None, compare=False, repr=False)
+    names: tuple[str, ...] = ()
 
     @property
     def receptive(self) -> float:
@@ -96,6 +98,13 @@ class Layer:
     def called(self) -> str:
         """Return the name of the call that returned this tensor."""
         return self.name.removesuffix(f"[{self.part}]") if self.part else self.name
+
+
+def channel_names(module: nn.Module, field: FieldType | None, shape: tuple[int, ...]) -> tuple[str, ...]:
+    """Return what a module calls the channels of its result, `out_names`; () where these are no such names."""
+    told = getattr(module, "out_names", ())
+    named = isinstance(told, tuple) and all(isinstance(name, str) for name in told)
+    return told if named and field is not None and len(told) == field.domain.channels(shape) else ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,16 @@ from explorer.network.input.typed_tensors import irreps_text, type_of
 from explorer.network.space import Inference, Known, inference_of
 from explorer.network.tracing import reasons
 from explorer.network.tracing.capture import Fed
-from explorer.network.tracing.layers import FORWARD, OUTPUT, Layer, LayerError, Run, Trace, layer_error
+from explorer.network.tracing.layers import (
+    FORWARD,
+    OUTPUT,
+    Layer,
+    LayerError,
+    Run,
+    Trace,
+    channel_names,
+    layer_error,
+)  # fmt: skip
 from explorer.network.tracing.reaching import reaching, widest
 from explorer.network.tracing.reasons import declares
 from explorer.network.tracing.running import measured, no_tensor, tensors_in, tensors_of
@@ -281,23 +290,12 @@ class _Recorder:
             alone, known = True, inside
         self.layers.append(
             Layer(
-                name=label,
-                module=name,
-                kind=type(module).__name__,
-                call=call,
-                shape=tuple(out.shape),
-                params=params or 0,
-                field=out_field,
-                inputs=tuple(k[0] if k else None for k in known),
-                alone=alone,
-                told=radius,
-                leaf=not has_inner,
-                rank=rank,
-                shape_in=shape_in,
-                part=part,
-                reason=why,
+                name=label, module=name, kind=type(module).__name__, call=call, shape=tuple(out.shape),
+                params=params or 0, field=out_field, inputs=tuple(k[0] if k else None for k in known), alone=alone,
+                told=radius, leaf=not has_inner, rank=rank, shape_in=shape_in, part=part, reason=why,
+                names=channel_names(module, out_field, tuple(out.shape)),
             )
-        )
+        )  # fmt: skip
         self._produced[id(out)] = label
         self.values[label], self.fed[called] = out, Fed.of(args, kwargs, clone=False)
         if self.parts:

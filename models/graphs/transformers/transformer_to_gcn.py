@@ -104,6 +104,7 @@ class Properties(nn.Module):
     """change, square, sparse, asymmetry of a matrix (`properties`); (1, N, N), (1, N, N) -> (1, 4)."""
 
     out_field = INVARIANT
+    out_names = ("change", "square", "sparse", "asymmetry")
 
     def forward(self, matrix: Tensor, moved: Tensor) -> Tensor:
         return properties(matrix, moved)[None]

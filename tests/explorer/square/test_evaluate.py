@@ -26,7 +26,7 @@ from explorer.spaces.grid.fields import Grid, grid, regular
 from explorer.spaces.grid.network.form import InputSpec
 from explorer.spaces.grid.sample import image_sample
 from explorer.square.drawing.layers import MOST_CHANNELS, MOST_VALUES, drawn, scores_of
-from explorer.square.evaluate import refine, square
+from explorer.square.evaluate import layer_infos, refine, square
 from explorer.square.frame import Square
 from explorer.square.judging import judged
 from explorer.square.preparing.prepare import DTYPES, Prepared, prepare
@@ -403,3 +403,11 @@ def test_a_block_of_whose_layers_nothing_is_known_is_measured_by_itself(table: b
     local = found.measures["1"].local
     assert local is not None and (local > 1e-2) == table
     assert found.guilty == (("1",) if table else ())
+
+
+def test_channels_are_called_what_the_module_says_where_that_fits_them() -> None:
+    named = nn.Conv2d(1, 2, 3)
+    for told, expected in ((("edges", "ground"), ("edges", "ground")), (("edges",), ()), ((1, 2), ()), ("ab", ())):
+        named.out_names = told  # type: ignore[assignment]
+        layers = layer_infos(prepared(nn.Sequential(named, nn.ReLU())))
+        assert [layer.names for layer in layers] == [expected, ()]

@@ -13,8 +13,9 @@ import networkx as nx
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, QPointF, QRectF, QSizeF, Qt
-from PySide6.QtGui import QFontMetricsF, QPainter
+from PySide6.QtGui import QFontMetricsF, QImage, QPainter
 from PySide6.QtSvg import QSvgGenerator
+from PySide6.QtWidgets import QApplication, QGraphicsSimpleTextItem
 from pytestqt.qtbot import QtBot
 
 from explorer.declare.elements import Step, parse_chain
@@ -31,7 +32,8 @@ from widgets.maps.diagram import colour, font
 from widgets.maps.linking import Places, element_text
 from widgets.maps.ring import Ring, snap
 from widgets.spaces.grid.link import PlaneLink
-from widgets.stage.layout import above, arrange, below
+from widgets.stage.boxes import above, below
+from widgets.stage.layout import arrange, figure_height
 from widgets.views.stage import VIEW, Stage
 
 SHIFT, ALT, CTRL = (
@@ -512,7 +514,9 @@ def test_the_pooled_difference_replaces_the_channels(qtbot: QtBot) -> None:
 
 
 # layout and export ----------------------------------------------------------------------------------------
-@pytest.mark.parametrize("size", [(620, 430), (480, 380), (700, 900), (1100, 520), (1800, 1100), (2560, 1300)])
+@pytest.mark.parametrize(
+    "size", [(362, 524), (400, 800), (620, 430), (480, 380), (700, 900), (1100, 520), (1800, 1100), (2560, 1300)]
+)
 @pytest.mark.parametrize("models", [1, 2])
 @pytest.mark.parametrize("back", [False, True])
 def test_nothing_overlaps(size: tuple[int, int], models: int, back: bool) -> None:
@@ -540,6 +544,55 @@ def test_the_panels_are_large_enough_to_read_in_a_small_window() -> None:
     assert arrange(620, 430, 1, False).rows[0].fx.width() >= 95
     assert arrange(620, 430, 2, False).rows[0].fx.width() >= 65
     assert arrange(1800, 1100, 1, False).rows[0].fx.width() >= 300
+
+
+@pytest.mark.parametrize("width", [340.0, 362.0, 420.0])
+def test_a_figure_of_one_column_has_maps_of_two_centimetres_with_their_names_apart(width: float) -> None:
+    """Four panels in a line were 10.6 mm of 85, their names as wide as they and the gap together."""
+    boxes = arrange(width, figure_height(width, 1, False), 1, False)
+    row = boxes.rows[0]
+    assert boxes.upright and row.fx.width() / width * 85 >= 18
+    named = [below(panel) for panel in row.panels()[1:]]
+    assert not any(a.intersects(b) for i, a in enumerate(named) for b in named[i + 1 :])
+    assert boxes.ring_centre.x() - boxes.ring_radius - Ring.MARGIN_X - boxes.x.right() >= 60
+    assert boxes.x.center().x() == row.fx.center().x() and boxes.ring_centre.x() == row.f_gx.center().x()
+
+
+def test_a_column_shows_the_error_above_the_square_and_a_wide_stage_lies_again(qtbot: QtBot) -> None:
+    stand = Stand(qtbot, make_frame(), (362, 524))
+    stand.stage.canvas.grab()
+    row = stand.stage.rows[0]
+    seen = [item for item in row.readout.childItems() if item.isVisible()]
+    boxes = [item.sceneBoundingRect() for item in seen]
+    assert len(seen) == 5 and max(box.bottom() for box in boxes) < stand.stage.before.sceneBoundingRect().top()
+    number, floor, local, badge = boxes[1:]
+    assert number.left() < badge.left() and floor.left() == local.left() > badge.right()
+    assert not row.minus.isVisible() and row.captions["rho_fx"].lines == ["ρ′(g)F(x)"]
+    stand.stage.resize(900, 500)
+    QApplication.processEvents()
+    assert row.minus.isVisible() and row.panels["fx"].pos().y() == row.panels["rho_fx"].pos().y()
+
+
+def test_nothing_of_the_former_verdict_stays_on_the_screen(qtbot: QtBot) -> None:
+    """A part was painted before the scene had told what changed, and the end of a longer badge stood beside the new."""
+    stage = Stand(qtbot, make_frame(), (700, 430)).stage
+    read = stage.rows[0].readout
+
+    def on_screen() -> QImage:
+        return stage.screen().grabWindow(stage.winId()).toImage().convertToFormat(QImage.Format.Format_RGB32)
+
+    def whole() -> QImage:
+        return stage.grab().toImage().convertToFormat(QImage.Format.Format_RGB32)
+
+    read.show_measure(None, "a verdict of several words")
+    long = whole()
+    qtbot.waitUntil(lambda: on_screen() == long)
+    read.show_measure(None, "holds")
+    badge = read.childItems()[-1].sceneBoundingRect().toAlignedRect()
+    stage.canvas.viewport().repaint(badge)
+    short = whole()
+    assert short != long
+    qtbot.waitUntil(lambda: on_screen() == short)
 
 
 def svg_of(stage: Stage, path: Path) -> str:
@@ -627,6 +680,7 @@ def test_the_figures_and_the_arrow_beside_them_do_not_cover_each_other(qtbot: Qt
     seen = [item for item in read.childItems() if item.isVisible()]
     assert seen and not any(item.boundingRect().intersects(arrow) for item in seen)
     assert label.lines[0] == (f"F to {name}" if size[1] > 600 else "F")
+    assert row.down_labels[0].lines == label.lines
 
 
 def test_attention_is_drawn_from_the_ground_colour_on(qtbot: QtBot) -> None:
@@ -638,6 +692,16 @@ def test_attention_is_drawn_from_the_ground_colour_on(qtbot: QtBot) -> None:
     signed = replace(square, fx=shared - 0.5)
     stand.stage.set_frame(replace(make_frame(), squares=(signed,)))
     assert (stand.stage.rows[0].bar.low, stand.stage.rows[0].bar.kind) == (-square.scale, "signed")
+
+
+def test_numbers_are_named_as_the_layer_names_them(qtbot: QtBot) -> None:
+    square = make_square(channels=4, size=1)
+    layer = replace(square.layer, names=("change", "square", "sparse", "asymmetry"))
+    stand = Stand(qtbot, replace(make_frame(), squares=(replace(square, layer=layer),)))
+    panel = stand.stage.rows[0].panels["fx"]
+    assert panel.names == layer.names
+    written = {item.text() for item in stand.stage.canvas.scene().items() if isinstance(item, QGraphicsSimpleTextItem)}
+    assert written.issuperset(layer.names), "and none of them is cut"
 
 
 def test_page_keys_go_through_the_maps(qtbot: QtBot) -> None:

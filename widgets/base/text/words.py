@@ -113,10 +113,11 @@ def _verdict(square: Square) -> str:
             return f"nothing to test yet: {move(square)}"
         case "broken" if square.guilty:
             names, more = square.guilty[:2], len(square.guilty) - 2
-            return f"broken by {', '.join(names)} and {more} more" if more > 0 else f"broken by {' and '.join(names)}"
+            by = f"{', '.join(names)} and {more} more" if more > 0 else " and ".join(names)
+            return f"broken by {by}{_so_far(square, len(found))}"
         case "broken":
             seen = (n.name for n in square.layers if (m := square.measures.get(n.name)) is not None and m.seen)
-            return f"broken from {next(seen, square.layer.name)} on"
+            return f"broken from {next(seen, square.layer.name)} on{_so_far(square, len(found))}"
         case "holds" if broken:
             return f"the output holds; {broken[0]} does not follow its guessed field"
         case "holds" if all(m.verdict == "holds" for m in found):
@@ -133,6 +134,11 @@ def _verdict(square: Square) -> str:
         return "the output has no law"
     # an element that cuts something off puts nothing between places
     return "a curve, no verdict" if square.cut_off else "resampled element: a curve, no verdict"
+
+
+def _so_far(square: Square, found: int) -> str:
+    """Return how many layers were asked who breaks the law, while others still have to be; "" after the last."""
+    return f" so far ({found:,} of {len(square.layers):,} layers measured)" if found < len(square.layers) else ""
 
 
 def verdict_in_brief(square: Square) -> str:

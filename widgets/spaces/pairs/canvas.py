@@ -37,7 +37,6 @@ class PairCanvas(Sheet):
     picked = Signal(object, int, int)  # panel, row, column of a click
     pointed = Signal(object)  # (panel, row, column) under the cursor, (panel, row, None) on a label, or None
     dropped = Signal(object, int, int)  # panel, the row whose label was dragged, the row it was let go on
-    left = Signal()  # Esc, with nothing to zoom out of
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -256,12 +255,10 @@ class PairCanvas(Sheet):
         picture.box.addItem(self._goal, ignoreBounds=True)
 
     def keyPressEvent(self, event: Any) -> None:
-        if event.key() != Qt.Key.Key_Escape:
-            event.ignore()
-        elif self.camera.zoom > 1:
+        if event.key() == Qt.Key.Key_Escape and self.camera.zoom > 1:
             self.camera.reset()
         else:
-            self.left.emit()
+            event.ignore()  # the view has a further step back, or none
 
 
 def _side(room: QRectF, many: int, columns: int) -> float:

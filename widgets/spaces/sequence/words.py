@@ -45,7 +45,7 @@ def step_text(scene: Scene, side: str, step: int, under: Row | None = None, unit
         at = scene.at(row, step, side)
         if at is None or not 0 <= at < row.pyramid.steps:
             continue
-        words.append(f"{row.title} {_values(row.pyramid.values[at])}")
+        words.append(f"{row.title} {_values(row.pyramid.values[at], row.units)}")
     if scene.known is not None and side == "after" and step < len(scene.known) and not scene.known[step]:
         words.append("not compared")
     if scene.gradient is not None and scene.selected is not None and own is not None:
@@ -63,7 +63,9 @@ def _matched(scene: Scene, side: str, step: int) -> str:
     return "padding" if back is None else f"was step {back} of x"
 
 
-def _values(values: np.ndarray) -> str:
+def _values(values: np.ndarray, units: Sequence[str] = ()) -> str:
+    if units:
+        return ", ".join(f"{unit} {figure(float(v))}" for unit, v in zip(units, values, strict=True))
     if len(values) <= FEW:
         return ", ".join(figure(float(v)) for v in values)
     if not np.isfinite(values).any():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QToolButton, QWidget
 
 from explorer.declare.telling.hints import grouped
 from explorer.square.frame import Measure, Square
@@ -45,7 +45,7 @@ def verdict_text(sentences: Sequence[str], squares: Sequence[Square]) -> str:
 
 
 class Whole(QScrollArea):
-    """Shows a sentence in as many lines as it needs, and a chip for each guilty layer."""
+    """Shows a sentence in as many lines as it needs, and beside it a chip for each guilty layer."""
 
     layer_asked = Signal(str)
 
@@ -67,12 +67,12 @@ class Whole(QScrollArea):
         self._flow = Flow(self._row)
         self.chips: list[QToolButton] = []
         self._known: object = None
-        column = QVBoxLayout(self._content)
-        column.setContentsMargins(30, 0, 8, 6)
-        column.setSpacing(6)
-        column.addWidget(self.text)
-        column.addWidget(self._row)
-        column.addStretch(1)
+        # side by side: below a long sentence nobody would look for the layers
+        row = QHBoxLayout(self._content)
+        row.setContentsMargins(30, 0, 8, 6)
+        row.setSpacing(12)
+        row.addWidget(self.text, 3)
+        row.addWidget(self._row, 2)
         self.setWidget(self._content)
 
     def show_square(self, sentence: str, square: Square | None, layer: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QMouseEvent, QResizeEvent, QShowEvent
@@ -50,13 +50,14 @@ class DataLine(QFrame):
         self.show()
 
     def _write(self) -> None:
-        """Write as many notes as one line has room for; how many more there are, and all of them in the tip."""
+        """Write as many notes as one line has room for; how many more there are, and all of them in the tip.
+
+        Of equally many those with the last one: what was done for the network, by which most may be lost.
+        """
         notes = self._notes or ("as it is",)
         metrics, room = self.text.fontMetrics(), self.text.width() - 4
-        shown = len(notes)
-        while shown > 1 and metrics.horizontalAdvance(_line(self._title, notes, shown)) > room > 0:
-            shown -= 1
-        line = _line(self._title, notes, shown)
+        lines = [_line(self._title, some, len(notes)) for some in _choices(notes)]
+        line = next((line for line in lines if metrics.horizontalAdvance(line) <= room), lines[-1 if room > 0 else 0])
         self.text.setText(metrics.elidedText(line, Qt.TextElideMode.ElideRight, room) if room > 0 else line)
         self.setToolTip("\n".join([f"{self._title}:", *notes]) if any(notes) else self._title)
 
@@ -78,7 +79,15 @@ class DataLine(QFrame):
         self.text.setStyleSheet(f"color: {t.muted};")
 
 
-def _line(title: str, notes: Sequence[str], shown: int) -> str:
-    more = f" and {len(notes) - shown} more" if shown < len(notes) else ""
-    told = " · ".join(notes[:shown])
+def _choices(notes: Sequence[str]) -> Iterator[Sequence[str]]:
+    """Yield which notes may be written, more of them first."""
+    for shown in range(len(notes), 0, -1):
+        yield notes[len(notes) - shown :]
+        yield [*notes[: shown - 1], notes[-1]]
+        yield notes[:shown]
+
+
+def _line(title: str, some: Sequence[str], count: int) -> str:
+    more = f" and {count - len(some)} more" if len(some) < count else ""
+    told = " · ".join(some)
     return f"{title}: {told}{more}" if told else title

@@ -62,6 +62,7 @@ def time_part(one: BothWays) -> TimePart:
         settlings=settlings(p), attended=attended(p, layer, state.node, order, one.answers),
         working=working(p, layer.name, gates, moved_gates, x, gx_raw, one.answers),
         written=_own_written(p), moved_written=_written(p, one.answers[p.trace.output]), writer=p.trace.output,
+        channels=sample.channels if sample is not None and len(sample.channels) == x.shape[1] else (),
         **_truncated(_kept_gradient(p, layer, state.node, state.truncate) if state.truncate is not None else None),
     )  # fmt: skip
 

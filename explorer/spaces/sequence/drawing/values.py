@@ -75,6 +75,7 @@ class TimePart:
         written, moved_written: what the network writes at each step of x and of rho(g) x; empty where its answers are
             no words of the sequence.
         writer: the layer that `written` is read off.
+        channels: what each column of x is, or empty.
     """
 
     data: ClassVar[str] = "sequence"
@@ -102,6 +103,7 @@ class TimePart:
     written: tuple[str, ...] = ()
     moved_written: tuple[str, ...] = ()
     writer: str = ""
+    channels: tuple[str, ...] = ()
 
 
 def parts_of_one_time(frame: Frame | None) -> list[tuple[Square, TimePart]]:

@@ -137,7 +137,7 @@ def one_sequence(sample: Sample, part: str) -> Sample:
         if name != "batch"
     }
     names = tuple(sample.names[k] for k in rows) if sample.names else ()
-    note = f"sequence {part} of {count}, {len(rows)} steps"
+    note = f"sequence {part} of {count}, {len(rows)} step{'s' * (len(rows) != 1)}"
     return replace(
         sample, name=f"{sample.name}#{part}", title=f"{sample.title}, {part} of {count}",
         signals=MappingProxyType(signals), names=names, notes=(*sample.notes, note),
@@ -153,7 +153,8 @@ def _first_steps(sample: Sample, most: int | None, notes: list[str]) -> Sample:
         kept, several = int(np.count_nonzero(batch == batch[0])), int(batch.max()) + 1
         if several > 1:
             title = f"{title}, 1 of {several}"
-            notes.append(f"the first of {several} sequences, {kept} steps; write #2 after the name for the second")
+            long = f"{kept} step{'s' * (kept != 1)}"
+            notes.append(f"the first of {several} sequences, {long}; write #2 after the name for the second")
     if most is not None and kept > most:
         notes.append(f"the first {most} of {kept} steps: this network takes no more")
         kept = most

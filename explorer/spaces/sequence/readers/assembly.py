@@ -160,9 +160,12 @@ def series_sample(path: Path, series: Series) -> Sample:
     if len(x) == 1:
         notes.append("one step: nothing comes before or after it")
     if series.batch is not None:
-        lengths = np.bincount(series.batch)
-        shown = ", ".join(map(str, lengths[:8])) + (", ..." if len(lengths) > 8 else "")
-        notes.append(f"{len(lengths)} sequences of {shown} steps")
+        lengths: list[int] = np.bincount(series.batch).tolist()
+        if len(lengths) > 1 and len(set(lengths)) == 1:
+            shown = f"{lengths[0]} step{'s' * (lengths[0] != 1)} each"
+        else:
+            shown = ", ".join(map(str, lengths[:8])) + (", ..." if len(lengths) > 8 else "") + " steps"
+        notes.append(f"{len(lengths)} sequences of {shown}")
     try:
         return sequence_sample(
             path.stem, x, title=path.name, time=series.time, label=series.label, batch=series.batch,

@@ -152,6 +152,9 @@ def test_gaps_are_filled_by_straight_lines_and_counted(tmp_path: Path) -> None:
     parts = read_file(place(tmp_path, "b.csv", "batch,a\n3,1\n3,\n8,5\n8,6\n"))
     assert_array_equal(parts.x.values[:, 0], [1, 1, 5, 6])
     assert_array_equal(parts.signals["batch"].values, [0, 0, 1, 1])
+    assert "2 sequences of 2 steps each" in parts.notes
+    alone = read_file(place(tmp_path, "c.csv", "batch,a\n3,1.5\n8,5\n9,4\n"))
+    assert "3 sequences of 1 step each" in alone.notes
 
 
 def test_one_step_is_told(tmp_path: Path) -> None:

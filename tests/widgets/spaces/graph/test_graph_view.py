@@ -11,7 +11,7 @@ import networkx as nx
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
-from PySide6.QtGui import QColor, QPolygonF, QWheelEvent
+from PySide6.QtGui import QColor, QImage, QPolygonF, QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
@@ -130,6 +130,25 @@ def test_numbers_stand_beside_nodes_and_nodes_on_no_other(qtbot: Any, width: int
     for y in range(0, image.height(), 2):
         written += sum(image.pixel(x, y) != without.pixel(x, y) for x in range(0, image.width(), 2))
     assert written > 34, "and the numbers stand beside them"
+
+
+def test_no_number_is_cut_by_the_frame_of_a_large_graph(qtbot: Any) -> None:
+    """A picture is larger than its panel, for a hand that pans: numbers stood across the frame of the panel."""
+    edges = both_ways(nx.barabasi_albert_graph(300, 2, seed=1))
+    view = shown(qtbot, graph_frame(make_part(edges, 300), channel=1), (900, 420))
+
+    def inside() -> list[np.ndarray]:
+        image = view.canvas.grab().toImage().convertToFormat(QImage.Format.Format_Grayscale8)
+        grey = np.array(image.bits()).reshape(image.height(), image.bytesPerLine()).astype(int)
+        boxes = [box.toAlignedRect().adjusted(2, 2, -2, -2) for _, _, box in view.canvas.cells()]
+        return [grey[b.top() : b.bottom() + 1, b.left() : b.right() + 1].copy() for b in boxes]
+
+    numbered = inside()
+    view.choose(labels="none")
+    view.settle()
+    written = [a != b for a, b in zip(numbered, inside(), strict=True)]
+    assert all(panel.sum() > 300 for panel in written), "numbers are there"
+    assert not any(edge.any() for panel in written for edge in (panel[:, :1], panel[:, -1:], panel[:1], panel[-1:]))
 
 
 def test_a_broken_law_shows_in_the_difference_alone(qtbot: Any) -> None:

@@ -21,6 +21,7 @@ from tests.widgets.parts.driving.view_driving import click, gather, objects, odd
 from tests.widgets.parts.frames.sample_frames import make_frame
 from tests.widgets.parts.frames.time_parts import dna_part, shift_part, time_frame, token_part
 from widgets.base.look import theme
+from widgets.base.text.words import figure
 from widgets.figures.export import export_view
 from widgets.figures.numbers import export_numbers
 from widgets.spaces.sequence.timeline.items.tiles import table
@@ -153,6 +154,20 @@ def test_the_read_out_has_every_value_at_the_step(view):
         assert name in text
     mean = f"{part.gates['lstm.forget_gate'][40].mean():.3g}"
     assert f"forget gate {mean}" in text
+
+
+def test_columns_of_a_table_are_called_by_their_names(view):
+    part = shift_part(by=5)
+    names = ("temperature", "humidity")
+    give(view, part, steps=MOVED)
+    unnamed = view.canvas.grab().toImage().copy(0, 0, 150, 100)
+    give(view, replace(part, channels=names), steps=MOVED)
+    assert unnamed != view.canvas.grab().toImage().copy(0, 0, 150, 100)
+    said = []
+    view.hovered.connect(said.append)
+    move(view.canvas.viewport(), point(view, "before/x", 40))
+    first, second = (figure(float(value)) for value in part.x[40])
+    assert f"x temperature {first}, humidity {second}" in said[-1]
 
 
 def test_the_cursor_is_in_all_rows_at_the_matched_step(view):

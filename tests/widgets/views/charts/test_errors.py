@@ -133,6 +133,9 @@ def test_the_sentence_says_what_is_known_and_no_more():
     fine = with_layers(["first", "last"]).squares[0]
     assert verdict_sentence(fine) == "holds at every layer"
     assert verdict_sentence(replace(fine, verdict="")).startswith("being measured: ")
+    begun = with_layers(["first", "block", "last"], {"first": measure(), "block": bad}).squares[0]
+    assert verdict_sentence(begun) == "broken by block so far (2 of 3 layers measured)"
+    assert verdict_sentence(replace(begun, guilty=())).startswith("broken from block on so far (2 of 3")
     assert verdict_sentence(replace(fine, verdict="unmoved")) == "nothing to test yet: turn it"
     assert verdict_sentence(replace(fine, verdict="no law")) == "the output has no law"
     assert {verdict_colour_role(replace(fine, verdict=v)) for v in ("", "unmoved", "no law")} == {"muted"}

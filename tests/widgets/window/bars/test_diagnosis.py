@@ -20,7 +20,7 @@ from tests.widgets.parts.frames.sample_frames import make_frame
 from widgets.base.look import theme
 from widgets.base.text.words import verdict_colour_role
 from widgets.views.stage import Stage
-from widgets.window.bars.culprits import culprits
+from widgets.window.bars.culprits import Whole, culprits
 from widgets.window.bars.diagnosis import Diagnosis
 from widgets.window.main_window import MainWindow
 
@@ -228,3 +228,15 @@ def test_the_dot_is_green_only_where_no_network_is_broken(qtbot: QtBot, order: t
     assert theme.current().bad in line.dot.styleSheet()
     line.show_frame(replace(frame, squares=(sides[0],) * 2))
     assert theme.current().good in line.dot.styleSheet()
+
+
+def test_the_guilty_layers_are_seen_beside_a_sentence_of_any_length(qtbot: QtBot) -> None:
+    """They stood below it, where 21 layers with their hints left nothing of them in sight."""
+    whole = Whole()
+    qtbot.addWidget(whole)
+    whole.resize(505, whole.height())
+    with qtbot.waitExposed(whole):
+        whole.show()
+    whole.show_square("their filters are not symmetric under quarter turns; " * 20, make_frame().squares[0], "lift")
+    qtbot.waitUntil(lambda: whole.chips[0].visibleRegion().boundingRect() == whole.chips[0].rect())
+    assert not whole.text.geometry().intersects(whole.chips[0].parentWidget().geometry())

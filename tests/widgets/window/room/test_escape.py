@@ -13,6 +13,7 @@ from explorer.app.answering.engine import LocalEngine
 from explorer.state.state import State
 from tests.explorer.parts.small_cards import CARDS
 from tests.widgets.parts.driving.windows import Open, settle
+from widgets.spaces.pairs.views.pairs import PairsView
 from widgets.window.main_window import MainWindow
 
 
@@ -77,4 +78,23 @@ def test_escape_takes_a_selected_atom_back_from_any_panel(panel: str, qtbot: QtB
     view.setFocus()
     qtbot.keyClick(view, Qt.Key.Key_Escape)
     assert window.controller.state.node is None
+    window.close()
+
+
+def test_escape_takes_a_selected_pair_back_where_it_was_clicked(qtbot: QtBot) -> None:
+    """The matrix led back from one head to all, and ate the key where there is one head."""
+    state = State("transformer-to-gcn", sample="karate", device="cpu", node=2, other=5)
+    window = MainWindow(lambda: LocalEngine(main.cards()), state)
+    qtbot.addWidget(window)
+    with qtbot.waitExposed(window):
+        window.show()
+    window.controller.begin()
+    settle(qtbot, window, measured=True)
+    window.show_view("pairs")
+    view = window.panes.named("pairs")
+    assert isinstance(view, PairsView) and window.controller.state.node == 2
+    qtbot.waitUntil(lambda: bool(view.canvas.groups) and not window.status.doing.isVisible())
+    view.canvas.setFocus()
+    qtbot.keyClick(view.canvas, Qt.Key.Key_Escape)
+    assert (window.controller.state.node, window.controller.state.other) == (None, None)
     window.close()

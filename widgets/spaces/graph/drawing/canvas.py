@@ -244,6 +244,7 @@ class GraphCanvas(QWidget):
         if not right:
             size = box.width() + 2 * mx, box.height() + 2 * my
             eye, ground, colour = self.eye, self._ground(*size, ratio, hurried), theme.current().plot
+            ground.beyond = float(mx), float(my)
 
             def make() -> Picture:
                 return Picture(key, eye, painted(ground, panel, colour), size, hurried)

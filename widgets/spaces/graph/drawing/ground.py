@@ -38,6 +38,7 @@ class Ground:
     colours: str = ""  # name of the theme
     budget: int = SAMPLES  # for the picture of the lines
     kept: dict[str, tuple[object, Any]] | None = None  # what panels and successive pictures share
+    beyond: tuple[float, float] = (0.0, 0.0)  # pixels on each side, across and up, that are out of sight at rest
 
     @property
     def view(self) -> tuple[object, ...]:

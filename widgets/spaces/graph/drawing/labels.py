@@ -11,7 +11,7 @@ from PySide6.QtGui import QColor, QFontMetricsF, QPainter
 
 from widgets.base.look import theme
 from widgets.maps.diagram import font
-from widgets.spaces.graph.drawing.geometry import along, beside, control, legible
+from widgets.spaces.graph.drawing.geometry import Strands, along, beside, control, legible
 from widgets.spaces.graph.drawing.ground import Ground
 from widgets.spaces.graph.drawing.look import Panel
 from widgets.spaces.graph.drawing.molecules import LEGIBLE, symbols_of
@@ -44,7 +44,7 @@ def paint_numbers(p: QPainter, g: Ground, panel: Panel) -> Array:
         at = along(a, control(a, b, g.lines.lane[mine]), b, share)
         sizes = np.stack([wide[left], np.full(len(left), high)], 1)
         boxes = np.concatenate([at - sizes / 2, sizes], 1)
-        kept = legible(boxes, np.arange(len(left)), g.width, g.height, taken=taken)
+        kept = _together(g, boxes, taken)
         for k in kept:
             rect = QRectF(*boxes[k])
             p.setPen(NONE)
@@ -74,6 +74,27 @@ def paint_graphs(p: QPainter, g: Ground) -> None:
                 if not any(rect.intersects(other) for other in written):
                     p.drawText(rect, Qt.AlignmentFlag.AlignCenter, text)
                     written.append(rect)
+
+
+def _in_sight(g: Ground) -> tuple[float, float]:
+    """Return the size of what is seen of a picture at rest."""
+    return g.width - 2 * g.beyond[0], g.height - 2 * g.beyond[1]
+
+
+def _together(g: Ground, boxes: Array, taken: Array) -> list[int]:
+    """Return which boxes can stand together, whole in what is seen at rest."""
+    out = np.array([*g.beyond, 0.0, 0.0])
+    return legible(boxes - out, np.arange(len(boxes)), *_in_sight(g), taken=taken - np.tile(g.beyond, 2))
+
+
+def _placed(
+    g: Ground, panel: Panel, order: Array, sizes: Array, shown: Array, taken: Array, must: int, lines: Strands | None
+) -> dict[int, Array]:
+    """Return boxes for texts beside their nodes, whole in what is seen at rest: a hand that pans sees beyond it."""
+    out = np.array(g.beyond)
+    points, elsewhere = g.points - out, taken - np.tile(out, 2)
+    found = beside(points, _reach(g, panel), order, sizes, shown, _in_sight(g), elsewhere, must, lines=lines)
+    return {i: box + np.array([*out, 0.0, 0.0]) for i, box in found.items()}
 
 
 def _reach(g: Ground, panel: Panel) -> Array:
@@ -110,8 +131,7 @@ def paint_labels(p: QPainter, g: Ground, panel: Panel, shown: Array, taken: Arra
         wide = [metrics.horizontalAdvance(texts[i]) + 2 if named else widest for i in order.tolist()]
         sizes = np.stack([np.array(wide), np.full(len(order), metrics.height() - 2)], 1)
         lines = g.lines if len(g.lines.start) <= LINED and g.lines.under is None else None
-        room = g.width, g.height
-        return beside(g.points, _reach(g, panel), order, sizes, shown, room, taken, len(first), lines=lines)
+        return _placed(g, panel, order, sizes, shown, taken, len(first), lines)
 
     key = (*g.view, g.radius, g.labels, g.selected, len(texts), panel.grow.sum(), taken.tobytes())
     plot = QColor(t.plot)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QPaintEngine, QPainter
+from PySide6.QtGui import QKeyEvent, QPaintEngine, QPainter
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 from explorer.declare.elements import Step
@@ -84,7 +84,6 @@ class PairsView(FrameView[tuple[int, Square, GraphPart]]):
         self.canvas.pointed.connect(self._point)
         self.canvas.menu_asked = self._ask_menu
         self.canvas.dropped.connect(self._drop)
-        self.canvas.left.connect(lambda: self._enlarge(None))
         self.apply_theme()
 
     # frames -----------------------------------------------------------------------------------------------------
@@ -280,16 +279,22 @@ class PairsView(FrameView[tuple[int, Square, GraphPart]]):
 
     # what the person does ---------------------------------------------------------------------------------------
     def _change(self, what: str) -> None:
-        controls = self.controls
-        if what == "field":
-            self._chosen = controls.field.currentData()
-        elif what == "beside":
-            self._beside = controls.beside.currentData()
-        elif what == "head":
-            k = int(controls.head.currentData())
-            self._enlarge(None if k < 0 else k)
+        if what == "head":
+            self._enlarge(k if (k := int(self.controls.head.currentData())) >= 0 else None)
             return
+        if what == "field":
+            self._chosen = self.controls.field.currentData()
+        elif what == "beside":
+            self._beside = self.controls.beside.currentData()
         self.refresh()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Lead back from one head to all on Esc; then, as in every view, from what is selected."""
+        before = self._head
+        if event.key() == Qt.Key.Key_Escape:
+            self._enlarge(None)
+        if self._head == before:
+            super().keyPressEvent(event)
 
     def _enlarge(self, head: int | None) -> None:
         """Show one head alone, or all; the selected layer's head is the channel of the state."""

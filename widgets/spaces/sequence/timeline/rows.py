@@ -26,7 +26,7 @@ class Row:
 
     `kind` is "line", "heat", "tokens", "gradient", "link" or "head"; `scale` is "gate" (0 to 1), "positive" (0 to
     limit) or "signed"; `layer` is what a click on the name selects; `own` says whether it is the selected layer;
-    `written` is the text of each step where it is the network's own.
+    `written` is the text of each step where it is the network's own; `units` what each curve is, where that is known.
     """
 
     key: str
@@ -42,6 +42,7 @@ class Row:
     keeps: bool = False  # the input, which is shifted by dragging it
     block: str = ""  # of several that are built alike: what stands above its rows
     written: tuple[str, ...] = ()
+    units: tuple[str, ...] = ()
 
     @property
     def title(self) -> str:
@@ -210,7 +211,8 @@ def rows_of(
         if side == "after" and rows:
             rows.append(Row("link", "link", "after", "steps matched"))
         source, title = (x, "x") if side == "before" else (gx, "ρ(g)x")
-        rows.append(Row(f"{side}/x", kind, side, title, source, *limits, keeps=True))
+        units = first.channels if kind == "line" else ()
+        rows.append(Row(f"{side}/x", kind, side, title, source, *limits, keeps=True, units=units))
         if text and not one_hot(first.x):
             rows.append(Row(f"{side}/values", "heat", side, f"{title} values", source, *limits, keeps=True))
         if side == "before" and first.gradient is not None:

@@ -15,6 +15,7 @@ from widgets.base.text.layer_names import told_apart
 from widgets.base.text.words import figure
 from widgets.charts.axis.axes import Axis
 from widgets.spaces.sequence.charts.step_axis import StepAxis
+from widgets.spaces.sequence.timeline.items.curves import ink_of
 from widgets.spaces.sequence.timeline.items.painting import limits, paint_chevron, paint_scale
 from widgets.spaces.sequence.timeline.layout import FOOT, GUTTER, Slot
 from widgets.spaces.sequence.timeline.rows import Scene
@@ -98,6 +99,11 @@ class RowAxis(Axis):
             units = row.pyramid.channels if row.pyramid is not None else 1
             words = start + figure(row.limit) + (f" · {units} units" if row.kind == "heat" and units > 1 else "")
             p.drawText(high.translated(0, 15), LEFT, words)
+        for k, unit in enumerate(row.units):
+            line = high.translated(0, 15 * (k + 2))
+            if line.bottom() <= box.bottom():
+                p.setPen(ink_of(k, len(row.units)))
+                p.drawText(line, LEFT, metrics.elidedText(unit, Qt.TextElideMode.ElideRight, line.width()))
 
 
 def between(low: str, high: str) -> str:
