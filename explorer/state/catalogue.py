@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.declare.card import ModelInfo
+from explorer.declare.states.model_name import split_name
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,6 +39,11 @@ class Catalogue:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "by_name", {model.name: model for model in self.models})
+
+    def domain_of(self, name: str) -> str:
+        """Return the kind of data of a model by its name, which other weights leave as it is; "" of an unknown one."""
+        found = self.by_name.get(split_name(name)[0])
+        return "" if found is None else found.domain
 
 
 @dataclass(frozen=True, slots=True)

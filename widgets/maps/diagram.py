@@ -298,8 +298,20 @@ class ReadOut(pg.ItemGroup):
             self.stale = text
             self.dress()
 
+    def _leave(self) -> None:
+        """Have the places painted where the parts are now.
+
+        The scene tells later what has moved, and a paint of a part of the view before that counts all in it as painted
+        where it is by then: the end of a longer badge would stay on the screen.
+        """
+        if (scene := self.scene()) is not None:
+            for view in scene.views():
+                left = view.mapFromScene(self.mapRectToScene(self.childrenBoundingRect())).boundingRect()
+                view.viewport().update(left.adjusted(-1, -1, 1, 1))
+
     def dress(self) -> None:
         """Place all parts, in the colours of the theme, or none where verdicts are not shown."""
+        self._leave()
         shown, compact, fresh = bool(self.verdict) and badges(), bool(self.title), not self.stale
         y, role = self._box.top(), "muted" if self.stale else ROLES.get(self.verdict, "text")
         for item in (self.head, self._number, self._badge):

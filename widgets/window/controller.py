@@ -18,7 +18,7 @@ from explorer.app.thread.runner import Runner
 from explorer.data.finding import split_part
 from explorer.declare.card import ModelInfo
 from explorer.declare.elements import NoAction, Step, transforms
-from explorer.declare.states.model_name import code_of, files_of, split_name
+from explorer.declare.states.model_name import code_of, files_of
 from explorer.square.frame import Failure, Frame, LayerInfo, OrbitCurve
 from explorer.state.catalogue import Busy, Catalogue
 from explorer.state.random_element import random_steps
@@ -109,11 +109,9 @@ class Controller(QObject):
 
     @property
     def domain(self) -> str:
-        base = split_name(self.state.model)[0]  # other weights leave it what it is
-        if self.catalogue is not None and base in self.catalogue.by_name:
-            return self.catalogue.by_name[base].domain
+        known = "" if self.catalogue is None else self.catalogue.domain_of(self.state.model)
         # a model from a file: its frame says what it lives on
-        return self.frame.squares[0].domain if self.frame is not None and self.frame.squares else ""
+        return known or (self.frame.squares[0].domain if self.frame is not None and self.frame.squares else "")
 
     @property
     def curves(self) -> tuple[OrbitCurve, ...]:
@@ -273,10 +271,7 @@ class Controller(QObject):
 
     # one-off work -----------------------------------------------------------------------------------------
     def do(self, work: Task, text: str, then: Callable[[Any], None] | None = None) -> Callable[[], None]:
-        """Do something with the engine on the worker thread; `then` gets the result, on this one.
-
-        What is returned gives it up: it is ended, and nothing is said of it any more.
-        """
+        """Do something on the worker thread; `then` gets the result, on this one. What is returned gives it up."""
         self._numbered += 1
         tag = f"{self._numbered} {text}"
         self._then[tag] = then or (lambda result: None)
@@ -340,10 +335,9 @@ class Controller(QObject):
     def take(self, message: object) -> None:
         """Take what the worker delivered."""
         match message:
-            case Frame() if self._newest.overtakes(message):
-                pass
             case Frame():
-                self._show(message)
+                if not self._newest.overtakes(message):
+                    self._show(message)
             case OrbitCurve():
                 if orbit_key(message.state) == orbit_key(self.state):
                     self._curves[message.model] = message

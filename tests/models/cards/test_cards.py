@@ -189,7 +189,7 @@ def test_shipped_weights_fit_strictly(name: str) -> None:
 
 def test_shipped_weights_are_small_and_all_used() -> None:
     files = sorted(WEIGHTS.glob("*"))
-    assert sum(f.stat().st_size for f in files) < 5_000_000
+    assert sum(f.stat().st_size for f in files) < 6_000_000
     stated = {card.weights for card in CARDS.values()}
     assert [f.name for f in files if f.name not in stated] == []
 

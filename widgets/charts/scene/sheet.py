@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QCoreApplication, QEvent, QRectF, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPaintEvent
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter
 from PySide6.QtWidgets import QGraphicsView, QSizePolicy, QWidget
 
 from widgets.base.look import theme
@@ -47,12 +47,6 @@ class Sheet(pg.GraphicsView):
     def close(self) -> bool:
         # pyqtgraph's own takes the scene apart, which crashes while somebody holds one of its items
         return QGraphicsView.close(self)
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        # the scene tells later what has changed, and a paint of any part before that counts items as painted where
-        # they are now: their old places would stay on the screen
-        QCoreApplication.sendPostedEvents(self.scene(), QEvent.Type.MetaCall)
-        super().paintEvent(event)
 
     def drawBackground(self, p: QPainter, rect: QRectF) -> None:
         p.fillRect(rect, QColor(theme.current().panel))
