@@ -103,10 +103,14 @@ class Whole(QScrollArea):
         chip = QToolButton(self._row)
         chip.setCheckable(True)
         chip.setObjectName("culprit")
-        chip.clicked.connect(lambda: self.layer_asked.emit(chip.property("layer")))
+        chip.clicked.connect(lambda: self._choose(chip))
         self._flow.addWidget(chip)
         chip.show()
         return chip
+
+    def _choose(self, chip: QToolButton) -> None:
+        chip.setChecked(True)  # also where it is that of the layer which is shown already
+        self.layer_asked.emit(chip.property("layer"))
 
     def apply_theme(self) -> None:
         t = theme.current()

@@ -108,11 +108,13 @@ def test_the_whole_sentence_and_every_guilty_layer_can_be_reached(
     qtbot.mouseClick(line.whole.chips[1], Qt.MouseButton.LeftButton)
     settle(qtbot, window)
     assert window.controller.state.layer == "weak" and line.whole.chips[1].isChecked()
+    qtbot.mouseClick(line.whole.chips[1], Qt.MouseButton.LeftButton)  # of the layer that is shown already
+    assert line.whole.chips[1].isChecked()
     qtbot.mouseClick(line.next, Qt.MouseButton.LeftButton)
     settle(qtbot, window)
     assert window.controller.state.layer == "strong"
     qtbot.mouseClick(line.before, Qt.MouseButton.LeftButton)
-    settle(qtbot, window)
+    settle(qtbot, window, measured=True)
     assert window.controller.state.layer == "weak"
     qtbot.mouseClick(line.copy, Qt.MouseButton.LeftButton)
     copied = QGuiApplication.clipboard().text()
