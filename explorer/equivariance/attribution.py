@@ -17,6 +17,7 @@ from torch import Tensor, nn
 from torch.utils.checkpoint import CheckpointError
 
 from explorer.declare.inputs import Given, Inputs
+from explorer.equivariance.measure import finite
 from explorer.network.changing.differentiating import Plainly
 from explorer.network.tracing.capture import capture, differentiable, gradients_to_inputs
 from explorer.network.tracing.layers import LayerError, Trace
@@ -58,7 +59,7 @@ def attributed(
     """
     # what was worked out beside the network's own way has no derivative there, and what is endless no effect
     within = (n for n in local_errors if n in trace.by_name and trace[n].within is None)
-    names = [n for n in within if bool(local_errors[n].isfinite().all())]
+    names = [n for n in within if finite(local_errors[n])]
     if not names:
         return {}
     names = list(dict.fromkeys([*names, trace.output]))
