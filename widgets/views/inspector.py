@@ -297,8 +297,7 @@ class InspectorView(StateView):
 
     def _show_sections(self, state: State) -> None:
         """Show the transforms of what the model lives on; while that is not known, those in use."""
-        info = self.catalogue.by_name.get(split_name(state.model)[0]) if self.catalogue else None
-        domain = info.domain if info is not None else ""
+        domain = self.catalogue.domain_of(state.model) if self.catalogue else ""
         if self.catalogue and not domain and self.frame is not None and self.frame.state.model == state.model:
             domain = self.frame.squares[0].domain if self.frame.squares else ""  # a model from a file
         named = {step.name for step in state.steps}

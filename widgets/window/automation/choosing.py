@@ -21,8 +21,8 @@ def sample_for(model: str, state: State, catalogue: Catalogue | None) -> str:
     """Keep the sample of a state when a model can eat it; "" lets the model choose."""
     if catalogue is None:
         return state.sample
-    domains = {m.name: m.domain for m in catalogue.models}
-    same = model in domains and same_space(domains[model], domains.get(state.model, ""))
+    known, before = catalogue.by_name.get(model), catalogue.by_name.get(state.model)
+    same = known is not None and same_space(known.domain, before.domain if before is not None else "")
     return state.sample if same else ""
 
 
@@ -120,7 +120,7 @@ def open_otherwise(controller: Opening, path: str) -> None:
 
 def switched(sample: str, before: str, model: str, catalogue: Catalogue | None) -> str:
     """Return a sentence that says that the chosen data brought another model with them, "" where they did not."""
-    known = {m.name: m for m in catalogue.models} if catalogue is not None else {}
+    known = catalogue.by_name if catalogue is not None else {}
     if model == before or model not in known or before not in known:
         return ""
     samples = {s.name: s for s in catalogue.samples} if catalogue is not None else {}

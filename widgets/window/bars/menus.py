@@ -346,7 +346,8 @@ class Menus(QObject):
         """Offer the models of the same kind of data: no other can be compared."""
         catalogue, compare = self._controller.catalogue, self._compare
         models = sorted(catalogue.models, key=by_row) if catalogue else []
-        kind = next((m.domain for m in models if m.name == model), None)
+        known = catalogue.by_name.get(model) if catalogue else None
+        kind = None if known is None else known.domain
         empty(compare.menu)
         for action in compare.group.actions():
             compare.group.removeAction(action)

@@ -62,13 +62,13 @@ class Guide(QObject):
         """List the lessons by their titles, in the order of their file names, under what their models live on."""
         empty(menu)
         catalogue = self._controller.catalogue
-        known = {m.name: m.domain for m in catalogue.models} if catalogue is not None else {}
+        known = catalogue.by_name if catalogue is not None else {}
         groups: dict[str, list[tuple[str, Path]]] = {}
         for number, path in enumerate(self.course.paths(), 1):
             title, heading = path.stem, next(reversed(groups), "")
             if (session := self.course.session(path)) is not None:
                 title = session.title or title
-                heading = lessons_of(known[session.state.model]) if session.state.model in known else heading
+                heading = lessons_of(known[session.state.model].domain) if session.state.model in known else heading
             groups.setdefault(heading, []).append((f"{number}  {title}".replace("&", "&&"), path))
         for heading, lessons in groups.items():
             inner = menu.addMenu(heading) if len(groups) > 1 and heading else menu

@@ -52,7 +52,7 @@ class Trainer(QObject):
     @property
     def _own(self) -> bool:
         catalogue = self._shell.controller.catalogue
-        return catalogue is not None and bool(self._base) and all(m.name != self._base for m in catalogue.models)
+        return catalogue is not None and bool(self._base) and self._base not in catalogue.by_name
 
     def _trainable(self) -> list[ModelInfo]:
         catalogue = self._shell.controller.catalogue
