@@ -66,6 +66,10 @@ class Inference(ABC):
         """
         return float("inf")
 
+    def coincide(self) -> bool:
+        """Return whether kinds of places are as many, such as nodes and edges: shapes do not tell them apart then."""
+        return False
+
     def resized(self, inputs: Inputs) -> Inputs | None:
         """Return inputs with fewer places: which axes of a tensor change with them? None where shapes tell enough."""
         return None

@@ -70,6 +70,26 @@ def test_a_graph_is_named_and_measured() -> None:
     assert check_equivariance(nn.Linear(2, 3), equiscope.graph(torch.rand(5, 2)), "permutation").holds
 
 
+class Bag(nn.Module):
+    """Counts words: sums of whole numbers, the same to the bit in any order."""
+
+    def __init__(self, ordered: bool) -> None:
+        super().__init__()
+        self.words, self.ordered = nn.Embedding(50, 4), ordered
+        self.words.weight.data.round_()
+
+    def forward(self, words: Tensor) -> Tensor:
+        found: Tensor = self.words(words)
+        return (found.cumsum(1) if self.ordered else found).sum(1)
+
+
+@pytest.mark.parametrize("ordered", [False, True])
+def test_members_of_a_set_of_numbers_are_found_where_their_order_changes_no_bit(ordered: bool) -> None:
+    words = torch.randint(0, 50, (1, 9), generator=torch.Generator().manual_seed(0))
+    report = check_equivariance(Bag(ordered), words, "permutation")
+    assert report.verdict == ("broken" if ordered else "holds")
+
+
 def test_a_mesh_is_made_of_its_surface() -> None:
     signals = ("x", "edge_index", "radius", "angle")
     made = equiscope.mesh(VERTICES, FACES, signals, x=torch.rand(6, 2))

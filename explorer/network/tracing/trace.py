@@ -92,7 +92,7 @@ def traced_run(
     fields = {name: parse_field(text) for name, text in (overrides or {}).items()}
     inputs = inputs_of(x, x_field).map(lambda v, _: v.detach().clone())  # the first layer may work in place
     recorder = _Recorder(names, inputs, fields, declared, parts, inference or inference_of(inputs))
-    if not declared:
+    if not declared or recorder.inference.coincide():
         recorder.sizes = sizes(model, names, inputs, recorder.inference)
     handles = []
     try:

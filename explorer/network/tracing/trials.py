@@ -23,7 +23,7 @@ from explorer.network.opening.global_state import reseed
 from explorer.network.space import Inference
 from explorer.network.tracing.bounded import bounded
 from explorer.network.tracing.running import evaluating, first_tensor, measured, tensors_in, tensors_of
-from explorer.network.tracing.walking import modules_of, parameters_of
+from explorer.network.tracing.walking import attribute, modules_of, parameters_of
 
 _DRAWS = 3
 _HOOKS = ("_forward_hooks", "_forward_pre_hooks")
@@ -88,22 +88,42 @@ def answer_of(
 
 
 class Counting:
-    """A way to call a network that counts how many modules had answered when it ended, or failed."""
+    """A way to call a network that counts how many modules had answered when it ended, or failed.
+
+    Attributes:
+        calls: how many had answered.
+        missing: how many more channels the layer that refused takes than it was given; 0 where none tells.
+    """
 
     def __init__(self, call: Callable[[nn.Module, tuple[Tensor, ...]], Any] | None) -> None:
-        self.call, self.calls = call or (lambda network, given: network(*given)), 0
+        self.call, self.calls, self.missing = call or (lambda network, given: network(*given)), 0, 0
 
     def __call__(self, network: nn.Module, given: tuple[Tensor, ...]) -> Any:
-        def count(*_: Any) -> None:
-            self.calls += 1
+        entered: list[tuple[nn.Module, Any]] = []
 
-        self.calls = 0
-        hooks = [m.register_forward_hook(count) for m in modules_of(network)]
+        def enter(module: nn.Module, args: Any) -> None:
+            entered.append((module, args))
+
+        def leave(*_: Any) -> None:
+            self.calls += 1
+            entered.pop()
+
+        self.calls = self.missing = 0
+        hooks = [m.register_forward_hook(leave) for m in modules_of(network)]
+        hooks += [m.register_forward_pre_hook(enter) for m in modules_of(network)]
         try:
-            return self.call(network, given)
+            answer = self.call(network, given)
+            entered.clear()
+            return answer
         finally:
             for hook in hooks:
                 hook.remove()
+            if entered:
+                module, args = entered[-1]
+                told = next(iter(tensors_of(args, {})), None)
+                takes = attribute(module, "in_features")
+                if told is not None and told.ndim and isinstance(takes, int):
+                    self.missing = takes - told.shape[-1]
 
 
 def kept(

@@ -49,17 +49,19 @@ def taken_widths(
         return answer_of(network, [laid(made[s], axes, s) for s in way.signals], call) is not None
 
     reached: dict[int, int] = {}
+    missing: dict[int, int] = {}
     for x in map(int, first):
         if runs(x, 1):
             return x, 1
-        reached[x] = call.calls
+        reached[x], missing[x] = call.calls, call.missing
     if not {"edge_attr", "other"} & set(way.signals):
         return None
-    for x in (x for x, calls in reached.items() if calls == max(reached.values())):  # the rest are refused before
-        for second in dict.fromkeys([x, *wide]):
-            if second > 1 and runs(x, second):
-                return x, second
-    return None
+    # a layer that refuses what both are joined to may tell how wide the second is
+    told = [(x, 1 + more) for x, more in missing.items() if more > 0]
+    # where none tells, those that got less far are refused whatever the second is
+    furthest = [x for x, calls in reached.items() if calls == max(reached.values())]
+    rest = ((x, w) for x in furthest for w in [x, *wide] if w > 1)
+    return next((pair for pair in dict.fromkeys([*told, *rest]) if runs(*pair)), None)
 
 
 def readings(

@@ -66,6 +66,14 @@ def _width(values: NDArray[np.floating], channels: int) -> Floats:
     return result
 
 
+def _folded(values: NDArray[np.floating], channels: int) -> Floats:
+    """Add columns to each other until there are so many, or fill them up with zeros: what a node has is kept."""
+    result = np.zeros((len(values), channels), np.float32)
+    for column in range(values.shape[1]):
+        result[:, column % channels] += values[:, column]
+    return result
+
+
 def _index(sample: Sample) -> NDArray[np.int64]:
     return np.asarray(sample.signals["edge_index"].values, np.int64)
 
@@ -236,9 +244,9 @@ def _features(sample: Sample, wanted: GraphInput, notes: list[str]) -> Floats:
     kind, have = wanted.features, sample.x.values.shape[1]
     if kind == "seeds" and have and wanted.channels and not (wanted.columns or _index(sample).size):
         # without an edge no node stands out: one that were told would be any
-        done = "filled up with zeros" if have < wanted.channels else "cut"
-        notes.append(f"{number_of(have, 'column')} of x {done} to {wanted.channels}")
-        return _width(np.asarray(sample.x.values, np.float32), wanted.channels)
+        done = "filled up with zeros to" if have < wanted.channels else "added up into"
+        notes.append(f"{number_of(have, 'column')} of x {done} {wanted.channels}")
+        return _folded(np.asarray(sample.x.values, np.float32), wanted.channels)
     values = node_features(sample, kind)
     if kind == "seeds":
         told, note = told_nodes(sample)

@@ -21,6 +21,9 @@ _POINTWISE = (
 )  # fmt: skip
 
 
+FEW = 4  # nodes: of fewer, none is left out in a trial
+
+
 class GraphInference(Inference):
     """A graph with so many nodes and listed edges; a set has none of the latter."""
 
@@ -84,14 +87,20 @@ class GraphInference(Inference):
             return EDGE.guess()
         return GRAPH.guess() if shape and len(shape) <= 2 else None
 
+    def coincide(self) -> bool:
+        return self.nodes == self.edges
+
     def resized(self, inputs: Inputs) -> Inputs | None:
-        if self.nodes < 4:
+        few = self.nodes < FEW
+        if few and not (self.coincide() and self.edges > 1):
             return None
         index = inputs.get("edge_index")
         out = self.nodes // 2
         edges = None if index is None else index.cpu().numpy()
         nodes, listed = np.delete(np.arange(self.nodes), out), np.arange(max(self.edges, 0))
-        if edges is not None:
+        if few:  # an edge less tells those apart, and leaves all nodes something to join
+            nodes, listed = np.arange(self.nodes), listed[1:]
+        elif edges is not None:
             listed = listed[(edges != out).all(0)]
             while len(listed) > 2 and len(listed) in (self.edges, len(nodes)):  # no size is to coincide with another
                 listed = listed[1:]
@@ -107,7 +116,7 @@ class GraphInference(Inference):
         moved = [axis for axis, (size, now) in enumerate(zip(shape, resized, strict=True)) if size != now]
         kinds = [next((d for d, *sizes in self.fewer if sizes == [shape[axis], resized[axis]]), None) for axis in moved]
         if not moved:
-            return GRAPH.guess()
+            return self.functional(shape) if self.fewer[0][1] == self.fewer[0][2] else GRAPH.guess()
         if len(moved) == 2 and moved == [len(shape) - 2, len(shape) - 1] and all(isinstance(k, Nodes) for k in kinds):
             return PAIR.guess()
         if len(moved) == 2 and moved[1] == moved[0] + 1 and all(isinstance(k, Nodes) for k in kinds):

@@ -174,7 +174,10 @@ def _apart(members: Members, values: Sequence[Tensor], model: nn.Module, call: C
     changed = list(values)
     other = values[members.of].clone()
     first = other.narrow(axis, 0, 1)
-    first.copy_(first + 1.0 if other.is_floating_point() else other.narrow(axis, 1, 1).clone())
+    unlike = (v for v in other.split(1, axis) if not torch.equal(v, first))
+    if (number := first + 1.0 if other.is_floating_point() else next(unlike, None)) is None:
+        return False  # all are the same
+    first.copy_(number.clone())
     changed[members.of] = other
     one, two = answer_of(model, values, call), answer_of(model, changed, call)
     if one is None or two is None or one.shape != two.shape or size not in one.shape:
@@ -186,7 +189,11 @@ def _apart(members: Members, values: Sequence[Tensor], model: nn.Module, call: C
 def _heard(k: int, values: Sequence[Tensor], model: nn.Module, call: Call) -> bool:
     """Say whether the answer depends on an argument."""
     value = values[k]
-    other = value + 1.0 if value.is_floating_point() else ~value if value.dtype == torch.bool else value.flip(-1)
+    if value.is_floating_point() or value.dtype == torch.bool or not value.numel():
+        other = value + 1.0 if value.is_floating_point() else ~value
+    else:  # other numbers: the same ones in another order are the same set
+        alike = (torch.full_like(value, n) for n in (int(value.flatten()[0]), int(value.flatten()[-1]), 0, 1))
+        other = next(v for v in alike if not torch.equal(v, value))
     one, two = (answer_of(model, [*values[:k], v, *values[k + 1 :]], call) for v in (value, other))
     return one is None or two is None or one.shape != two.shape or not torch.equal(one, two)
 

@@ -92,12 +92,18 @@ def fitted(
         # the sign of a component is nobody's choice: its largest entry is positive
         rows = rows * np.sign(rows[np.arange(2), np.abs(rows).argmax(1)])[:, None]
         return linear(vectors, rows, ("1st component", "2nd component"))
+    spread = float((vectors.max(0) / 2 - vectors.min(0) / 2).max())
+    if spread < np.finfo(float).tiny:  # nothing to arrange, and t-SNE of scikit-learn ends the process
+        raise ValueError(f"all {count} examples are the same, and {PROJECTIONS[name]} tells examples apart")
+    unit = 2.0 ** np.floor(np.log2(spread))  # squares of other numbers vanish or overflow; a power of two rounds none
     if kind == "lda":
-        return linear(vectors, _discriminants(vectors, labels), ("1st discriminant", "2nd discriminant"))
+        matrix = _discriminants(vectors / unit, labels) / unit
+        return linear(vectors, matrix, ("1st discriminant", "2nd discriminant"))
+    vectors, own = vectors / unit, unit if kind == "isomap" else 1.0  # whose plane is measured as the codes are
     points = _embedded(kind, vectors, seed)
     return Plane(
-        points, lambda v: _between(v, vectors, points), lambda at, _: vectors[_distances(at, points).argmin(1)],
-        False, ("", ""),
+        own * points, lambda v: own * _between(v / unit, vectors, points),
+        lambda at, _: unit * vectors[_distances(at / own, points).argmin(1)], False, ("", ""),
     )  # fmt: skip
 
 

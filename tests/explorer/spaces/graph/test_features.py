@@ -136,8 +136,10 @@ def test_without_an_edge_own_numbers_are_kept_and_no_node_is_told() -> None:
     assert_array_equal(wide.x.values[:, :1], sample.x.values)
     assert not wide.x.values[:, 1:].any() and wide.notes[-1] == "1 column of x filled up with zeros to 3"
     narrow = fit_graph(find_sample("latents-2"), GraphInput(channels=1))
-    assert_array_equal(narrow.x.values, find_sample("latents-2").x.values[:, :1])
-    assert narrow.notes[-1] == "2 columns of x cut to 1"
+    assert_array_equal(narrow.x.values, find_sample("latents-2").x.values.sum(1, keepdims=True))
+    assert narrow.notes[-1] == "2 columns of x added up into 1"
+    digits = fit_graph(find_sample("digit-set-5"), GraphInput(channels=3)).x.values
+    assert_array_equal(digits.sum(1), 1.0)  # no digit is lost
 
 
 def test_what_cannot_be_fitted_is_refused_in_one_sentence() -> None:

@@ -64,6 +64,27 @@ def test_too_few_classes_or_examples_are_said() -> None:
         fitted("tsne", CODES[:2], LABELS[:2], ONES, None, 0)
 
 
+@pytest.mark.parametrize("name", ["tsne", "isomap", "lle", "lda", "x-tsne"])
+@pytest.mark.parametrize("value", [0.0, 1.0, -1e300])
+def test_examples_that_are_all_the_same_are_said_to_be(name: str, value: float) -> None:
+    """t-SNE of scikit-learn recurses until the process ends there."""
+    with pytest.raises(ValueError, match="all 80 examples are the same"):
+        fitted(name, np.full_like(CODES, value), LABELS, ONES, None, 0)
+
+
+@pytest.mark.parametrize("name", ["tsne", "isomap", "lle", "lda"])
+@pytest.mark.parametrize("unit", [2.0**-660, 2.0**660])
+def test_a_plane_is_the_same_in_another_unit(name: str, unit: float) -> None:
+    plane, other = (fitted(name, k * CODES, LABELS, ONES, None, 0) for k in (1.0, unit))
+    own = {"isomap": unit}.get(name, 1.0)
+    assert np.array_equal(other.points, own * plane.points)
+    assert np.allclose(other.forward(unit * CODES[:5]), own * plane.forward(CODES[:5]), rtol=1e-12, atol=0)
+    at = plane.points[3:4]
+    assert np.allclose(
+        other.back(own * at, unit * CODES[0]), unit * plane.back(at, CODES[0]), rtol=1e-9, atol=1e-9 * unit
+    )
+
+
 def test_a_library_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "umap", None)
     assert "umap" in offered(False, True)
