@@ -16,8 +16,9 @@ from collections.abc import Iterator
 _ARENA_MAX = -8  # M_ARENA_MAX of malloc.h
 RESTED = 3.0  # seconds after the last request that freed memory is given back, once
 # how many kernels oneDNN and torch's layer above it keep each: they make one for each shape of each layer, and keep
-# 1024 of each kind, which after some thousand shapes are 100 MB and more that no table of ours counts
-KERNELS = 256
+# 1024 of each kind, which after some thousand shapes are 100 MB and more that no table of ours counts (an LSTM over one
+# more length takes 0.2 MB); making one anew takes 0.1 ms for a convolution and 1 ms for an LSTM
+KERNELS = 64
 _KEEP = ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_CAPACITY")
 ARENAS = 2  # the window's and one for all threads that compute
 

@@ -353,11 +353,13 @@ def wait(world: World, draw: Draws) -> None:
 def all_of_a_kind(world: World, draw: Draws) -> None:
     """Use what is new with this network: views, and where its kind of data is new, samples and what is asked for."""
     _new_views(world)
-    if world.square is not None and world.square.latent is not None and "latent" not in world.met:
-        world.met.add("latent")
-        for name in PROJECTIONS:
+    latent = None if world.square is None else world.square.latent
+    if latent is not None and (key := f"codes of {world.controller.domain}") not in world.met:
+        world.met.add(key)
+        for name in latent.offered:
             world.controller.change({"latent": name})
             world.settle()
+            world.await_codes()
     if (kind := world.controller.domain) not in world.met:
         world.met.add(kind)
         for doing in (_all_samples, _all_numbers):

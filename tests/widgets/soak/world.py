@@ -8,6 +8,7 @@ import os
 import re
 import sys
 import threading
+import time
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -286,6 +287,14 @@ class World:
                 window.controller.undo()
             late.stop()
         self.pump(300 if everything else 1)
+
+    def await_codes(self) -> None:
+        """Wait as long as a person does until the plane of codes is drawn, which comes after the answer."""
+        ends = time.monotonic() + PATIENCE_S
+        while time.monotonic() < ends and self.square is not None and (codes := self.square.latent) is not None:
+            if codes.whole:
+                return
+            self.pump(50)
 
     def rest(self, anew: bool = False) -> None:
         """Bring the program to where looks at its memory are compared: one window on the first state, no dialog.
