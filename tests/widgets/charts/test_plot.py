@@ -289,3 +289,20 @@ def test_a_sentence_stands_on_the_ground_that_it_has_everywhere(plot, choice, qt
         assert corners.pixelColor(2, 2) == corners.pixelColor(480, 230) == QColor(theme.current().panel)
     finally:
         theme.use("light")
+
+
+@pytest.mark.parametrize("room", [60, 46])
+def test_short_names_are_all_there_where_they_have_room(qtbot, room):
+    """Every second was left out below 78 pixels, however short they were."""
+    plot = Sample()
+    qtbot.addWidget(plot)
+    names = [f"conv{i}" for i in range(10)]
+    plot.bottom.set_names([Name(name) for name in names])
+    plot.resize(10 * room + 60, 240)
+    with qtbot.waitExposed(plot):
+        plot.show()
+    image = QImage(8, 8, QImage.Format.Format_RGB32)
+    painter = QPainter(image)
+    _, texts = plot.bottom.generateDrawSpecs(painter)
+    painter.end()
+    assert plot.bottom.lines == 1 and [text[-1] for text in texts] == names

@@ -130,7 +130,9 @@ class OrbitView(View):
         self.curve.setVisible(not heated)
         if not traces:
             known = self._frame is not None
-            self.curve.message = "" if known and param is not None else "No curve yet. Choose a model and a sample."
+            self.curve.message = (
+                "" if known and param is not None else "No curve yet: it is drawn once the network has answered."
+            )
         else:
             self.curve.message = ""
         for k, chart in enumerate((self.curve, *self.heat)):

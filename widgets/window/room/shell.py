@@ -273,6 +273,7 @@ class Shell(QMainWindow):
             self.loading.say(f"Computing the first frame… Layers has its {len(message.modules):,} modules.")
             self.panes.open_soon()
             self.panes.tell("outline", lambda view: view.show_outline(message))
+            self.panes.show_stale(self.staleness.text)
 
     def show_catalogue(self, catalogue: Catalogue) -> None:
         """Tell every view what there is to choose from."""
