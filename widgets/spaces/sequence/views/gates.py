@@ -31,6 +31,7 @@ class GatesView(FrameView[tuple[Square, TimePart]]):
     """Histograms at the left, the spectrum of 1 / gamma at the right; a click on a gate selects that layer."""
 
     FOLLOWS, NOTHING, NONE = ("channel",), NOTHING, NONE
+    figure_height = 1.0  # of the width of a figure in a column: histograms, and forgetting times below them
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
