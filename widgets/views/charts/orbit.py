@@ -56,6 +56,7 @@ class OrbitView(View):
                 self.combo.setItemData(self.combo.count() - 1, transform.summary, Qt.ItemDataRole.ToolTipRole)
 
     def _build(self) -> None:
+        self.combo.setAccessibleName("Transform of the orbit")
         self.combo.setToolTip("The transform whose parameter the curve runs over")
         self.combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self._offer("")

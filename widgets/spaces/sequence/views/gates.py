@@ -40,6 +40,7 @@ class GatesView(FrameView[tuple[Square, TimePart]]):
         self.histograms, self.times = HistogramChart(self), ForgettingChart(self)
         self.gate, self.law = QComboBox(), QComboBox()
         self.gate.setToolTip("The gate that says how much of the state a step replaces")
+        self.law.setAccessibleName("What the gate says")
         self.law.setToolTip("Whether this gate says what is kept (1 − γ) or what is replaced (γ)")
         for value, text in LAWS:
             self.law.addItem(text, value)
