@@ -74,7 +74,7 @@ class BarChart(Plot):
         values = (np.zeros(0), np.zeros(0)) if square is None else values_of(square, answer)
         self.before, self.after = (np.asarray(v, dtype=float).ravel() for v in values)
         if square is None:
-            self.rows, self.message = [], "No answer yet. Choose a model and a sample."
+            self.rows, self.message = [], "No answer yet: it stands here once the network has answered."
         elif not self.before.size or self.before.size != self.after.size:
             self.rows, self.message = [], f"{square.title} does not end in a list of numbers."
         else:

@@ -16,6 +16,14 @@ from widgets.charts.library import pg
 from widgets.charts.scene.box import Box
 from widgets.charts.scene.sheet import Sheet
 
+ZOOMS = {Qt.Key.Key_Plus: 0.8, Qt.Key.Key_Equal: 0.8, Qt.Key.Key_Minus: 1.25}  # by how much the range grows
+PANS = {
+    Qt.Key.Key_Left: (-0.1, 0.0),
+    Qt.Key.Key_Right: (0.1, 0.0),
+    Qt.Key.Key_Down: (0.0, -0.1),
+    Qt.Key.Key_Up: (0.0, 0.1),
+}
+
 
 class Plot(Sheet):
     """A header over a plot with an axis on its left and one below.
@@ -25,6 +33,7 @@ class Plot(Sheet):
     """
 
     hovered = Signal(str)
+    BY_KEYS = True  # whether keys zoom and pan it; else the view round it has keys of its own
 
     def __init__(self, parent: QWidget | None = None, *, left: Axis | None = None, bottom: Axis | None = None) -> None:
         super().__init__(parent)
@@ -207,6 +216,34 @@ class Plot(Sheet):
             event.ignore()  # the list round it scrolls
             return
         super().wheelEvent(event)
+
+    # the keyboard ---------------------------------------------------------------------------------------------
+    def keyPressEvent(self, event: Any) -> None:
+        plain = not event.modifiers() & ~(Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.KeypadModifier)
+        if self.BY_KEYS and plain and not self._message and self._moved_by(event.key()):
+            event.accept()
+        else:
+            super().keyPressEvent(event)
+
+    def _moved_by(self, key: Any) -> bool:
+        """Zoom, pan or show the whole range, as a key asks for; return whether it does."""
+        box = self.box
+        if key in ZOOMS and any(box.state["mouseEnabled"]):
+            box.zoom(ZOOMS[key])
+        elif key == Qt.Key.Key_Home and box.zoomed:
+            box.autoRange()
+        elif key in PANS and box.zoomed:
+            box.pan(*PANS[key])
+        else:
+            return False
+        return True
+
+    def contextMenuEvent(self, event: Any) -> None:
+        if event.reason() == event.Reason.Keyboard:
+            self.box.open_menu(self.viewport().mapToGlobal(self.plotted.center().toPoint()))
+            event.accept()
+        else:
+            super().contextMenuEvent(event)
 
     def leaveEvent(self, event: Any) -> None:
         super().leaveEvent(event)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetricsF, QImage
-from PySide6.QtWidgets import QGraphicsRectItem, QWidget
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QImage, QPen
+from PySide6.QtWidgets import QGraphicsEllipseItem, QGraphicsRectItem, QWidget
 
 from explorer.square.analyses.latent.part import Latent
 from widgets.base.look import theme
@@ -19,6 +20,7 @@ from widgets.charts.scene.labels import Line, Paragraph, Still
 
 GAP = 8.0
 MOST_SIDE = 132.0
+DOT = 8.0
 TOP = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop
 
 
@@ -36,9 +38,11 @@ class Pictures(BoardWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.latent: Latent | None = None
+        self._classes: list[tuple[str, str]] = []
         self.setMinimumWidth(170)
         root = self.board.root
         self.images, self.frames = Pool(lambda: Still(smooth=False), root), Pool(QGraphicsRectItem, root)
+        self.dots = Pool(QGraphicsEllipseItem, root)
         self.texts, self.lines, self.bars = Pool(Paragraph, root), Pool(Line, root), Columns()
         self.bars.setParentItem(root)
 
@@ -47,16 +51,22 @@ class Pictures(BoardWidget):
         self.latent = latent
         self.changed()
 
+    def name_classes(self, classes: list[tuple[str, str]]) -> None:
+        """Take names of classes, and their colours in the plane."""
+        if classes != self._classes:
+            self._classes = classes
+            self.changed()
+
     def sizeHint(self) -> QSize:
         return QSize(300, 320)
 
     def place(self) -> None:
-        with self.images, self.frames, self.texts, self.lines:
+        with self.images, self.frames, self.texts, self.lines, self.dots:
             if self.latent is not None:
                 y = self._told(self.latent, GAP)
                 y = self._three(self.latent, y)
                 y = self._walk(self.latent, y)
-                self._bars(self.latent, y)
+                self._name(self._bars(self.latent, y))
         self.bars.setVisible(self.latent is not None and bool(self.latent.divergence.size))
 
     def _row(self, pictures: Iterable[NDArray[np.floating]], y: float, side: float) -> None:
@@ -107,13 +117,13 @@ class Pictures(BoardWidget):
             y += side + GAP
         return y
 
-    def _bars(self, latent: Latent, y: float) -> None:
+    def _bars(self, latent: Latent, y: float) -> float:
         t, values = theme.current(), latent.divergence
         if latent.terms:
             told = ", ".join(f"{name} {figure(value)}" for name, value in latent.terms.items())
             y = self._text(f"In nats an image: {told}", y, False, t.muted)
         if not values.size:
-            return
+            return y
         y = self._text("KL of each number of the code to N(0, 1), nats", y)
         wide, high = self.width() - 2 * GAP, max(10.0, QFontMetricsF(self.font()).height())
         tops, left = y + np.arange(len(values)) * (high + 2), GAP + 26
@@ -124,3 +134,19 @@ class Pictures(BoardWidget):
             told = figure(value) + ("  collapsed" if value < 0.01 else "")
             for text, x in ((f"z{k + 1}", GAP), (told, end + 6)):
                 self.lines.take().write(text, QRectF(x, top, wide, high), self.font(), QColor(t.text))
+        return y + len(values) * (high + 2) + GAP
+
+    def _name(self, y: float) -> None:
+        """Write the names of classes below each other, in as many columns as they need and have room for."""
+        metrics, t = QFontMetricsF(self.font()), theme.current()
+        high = metrics.height() + 2
+        wide = max((metrics.horizontalAdvance(name) for name, _ in self._classes), default=0.0) + DOT + 3 * GAP
+        rows = max(1, math.floor((self.height() - y) / high), math.ceil(len(self._classes) * wide / self.width()))
+        for k, (name, colour) in enumerate(self._classes):
+            left, top = GAP + k // rows * wide, y + k % rows * high
+            dot = self.dots.take()
+            dot.setRect(QRectF(left, top + (high - DOT) / 2, DOT, DOT))
+            dot.setBrush(QColor(colour))
+            dot.setPen(QPen(Qt.PenStyle.NoPen))
+            room = QRectF(left + DOT + GAP, top, self.width() - left - DOT - 2 * GAP, high)
+            self.lines.take().write(name, room, self.font(), QColor(t.muted))

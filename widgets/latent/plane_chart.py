@@ -32,11 +32,12 @@ class PlaneChart(Plot):
     """A click or a drag chooses a place; the mouse reads the nearest example."""
 
     chosen = Signal(float, float, bool)  # x, y, and whether the gesture is over
+    resized = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent, left=ValueAxis("left"), bottom=ValueAxis("bottom"))
         self.latent: Latent | None = None
-        self.show_grid, self.show_points = True, True
+        self.show_grid, self.show_points, self.show_names = True, True, True
         self.box.keep_round(True)
         self.box.setMouseEnabled(True, True)
         self.grid = self.add(pg.ImageItem(axisOrder="row-major"), -50)
@@ -58,6 +59,7 @@ class PlaneChart(Plot):
         super().resizeEvent(event)
         if self._whole and hasattr(self, "place"):  # one scale for both axes: another shape shows another range
             self.box.autoRange()
+        self.resized.emit()
 
     def show_latent(self, latent: Latent | None, moved: bool) -> None:
         """Show the codes; `moved` says whether the element is another one than the identity."""
@@ -127,11 +129,25 @@ class PlaneChart(Plot):
             self.bottom.end, self.left.end = latent.axes
             for axis in (self.bottom, self.left):
                 axis.redraw()
-        parts: list[tuple[str, str, bool]] = [(latent.title or "places of the input", t.text, True)]
-        used = np.unique(latent.labels)
-        if latent.names or len(used) > 1:
-            parts += [(self._class(int(k)), CLASSES[int(k) % len(CLASSES)], True) for k in used[:MOST_CLASSES]]
-        self.header.write(parts)
+        title = (latent.title or "places of the input", t.text, True)
+        self.header.write([title, *((name, ink, True) for name, ink in self.classes if self.show_names)])
+
+    @property
+    def classes(self) -> list[tuple[str, str]]:
+        """Return the classes of the examples, with their colours; none where there is one alone, without a name."""
+        if self.latent is None or not self.latent.ready:
+            return []
+        used = np.unique(self.latent.labels)
+        named = used[:MOST_CLASSES] if self.latent.names or len(used) > 1 else ()
+        return [(self._class(int(k)), CLASSES[int(k) % len(CLASSES)]) for k in named]
+
+    def name_classes(self, elsewhere: bool) -> list[tuple[str, str]]:
+        """Name the classes above the plane; where they have no room, and `elsewhere` they have, return them instead."""
+        self.show_names = True
+        self._write()
+        self.show_names = self.header.whole or not elsewhere
+        self._write()
+        return [] if self.show_names else self.classes
 
     def dress(self) -> None:
         super().dress()

@@ -57,6 +57,7 @@ class LatentView(FrameView[Latent]):
         self.chart, self.pictures = PlaneChart(), Pictures()
         self.chart.chosen.connect(self._choose)
         self.chart.hovered.connect(self.hovered)
+        self.chart.resized.connect(self._name)
         both = QWidget()
         side = QHBoxLayout(both)
         side.setContentsMargins(0, 0, 0, 0)
@@ -100,6 +101,7 @@ class LatentView(FrameView[Latent]):
         self.pictures.setVisible(images and self.width() >= NARROW)
         self.chart.show_latent(latent, bool(self.state.steps))
         self.pictures.show_latent(latent)
+        self._name()
         self.said.setText(latent.busy)
 
     def _offer(self) -> None:
@@ -114,6 +116,10 @@ class LatentView(FrameView[Latent]):
                 for name in names:
                     self.projection.addItem(PROJECTIONS[name], name)
             self.projection.setCurrentIndex(max(0, self.projection.findData(parts[0].choice.projection)))
+
+    def _name(self) -> None:
+        """Name the classes above the plane, or beside it where there is more room."""
+        self.pictures.name_classes(self.chart.name_classes(elsewhere=not self.pictures.isHidden()))
 
     def resizeEvent(self, event: Any) -> None:
         super().resizeEvent(event)

@@ -96,6 +96,7 @@ class MatrixView(FrameView[str]):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.choice = QComboBox()
+        self.choice.setAccessibleName("Matrix")
         self.choice.setToolTip("Which of the layer's matrices is drawn")
         # else titles of the next network are cut
         self.choice.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)

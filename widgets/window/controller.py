@@ -158,7 +158,7 @@ class Controller(QObject):
             if sentence := switched(sample, self.state.model, changes["model"], self.catalogue):
                 self.told.emit(sentence)
         if changes.get("model", state.model) != state.model:
-            fresh = {"layer": "", "channel": None, "pixel": None, "node": None, "other": None}
+            fresh = {"layer": "", "channel": None, "pixel": None, "node": None, "other": None, "latent": ""}
             empty = dict.fromkeys(("params", "overrides", "interventions", "watched"), ())
             changes = {**fresh, **empty, "laws": False} | changes
             changes.setdefault("sample", sample_for(changes["model"], self.state, self.catalogue))

@@ -292,8 +292,9 @@ class Files(QObject):
             self._shell.say("warning", "There is nothing to film yet.")
             return
         state = self._controller.state
-        name = f"{state.model}-{state.orbit}.gif"
+        name = f"{name_in_file(state.model)}-{state.orbit}.gif"
         if path := self.ask_save("Export orbit", name, FILMS):
+            self.stop_filming()
             self._recorder = Recorder(self._controller, view, path)
             self._recorder.finished.connect(lambda: self._shell.say("info", f"Saved {path}"))
             self._recorder.begin()
@@ -310,7 +311,7 @@ class Files(QObject):
         if turn is None:
             self._shell.say("warning", "Nothing turns here: choose a view in space, as Surface or Points.")
             return
-        name = f"{self._controller.state.model}-turntable.gif"
+        name = f"{name_in_file(self._controller.state.model)}-turntable.gif"
         if path := self.ask_save("Export turntable", name, FILMS):
             self.stop_filming()
             self._turntable = Turntable(self._controller, turn, PICTURES_OF_A_TURN, path)
@@ -318,7 +319,8 @@ class Files(QObject):
             self._turntable.begin()
 
     def stop_filming(self) -> None:
-        """Give up the film of a turn, if there is one."""
-        if self._turntable is not None:
-            self._turntable.stop()
-            self._turntable = None
+        """Give up the film that is being taken, if there is one."""
+        for film in (self._recorder, self._turntable):
+            if film is not None:
+                film.stop()
+        self._recorder = self._turntable = None

@@ -283,8 +283,8 @@ class MainWindow(Shell):
     def cancel(self) -> None:
         """Give up what is being computed or filmed."""
         self.infobar.hide()
-        self.files.stop_filming()
         self.controller.cancel()
+        self.files.stop_filming()  # which asks for the element of before
 
     def open_palette(self) -> None:
         self.layer_menu.refill(self.menus.menus["Layer"])

@@ -28,6 +28,16 @@ def _with_whole_input(words: Sequence[str]) -> list[str]:
     return found
 
 
+class _Place(argparse.Action):
+    """Takes the number of a place, by whichever of its names."""
+
+    def __call__(self, parser: Any, found: argparse.Namespace, number: Any, option: str | None = None) -> None:
+        if getattr(found, self.dest, None) not in (None, number):
+            told = "number the one place that is shown, a node of a graph or a step of a sequence: leave one out"
+            raise BadInput(f"{option} {number} beside {found.node}: --node and --step {told}")
+        setattr(found, self.dest, number)
+
+
 class _Parser(argparse.ArgumentParser):
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Refuse an unknown option by its name: argparse would take the word behind it for a verb."""
@@ -81,7 +91,7 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("--data", metavar="D", default="", help="a sample's name, a file, random:1x3x33x33 or text:...")
     top.add_argument("--layer", metavar="L", default="")
     top.add_argument("--orbit", metavar="T", default="")
-    top.add_argument("--node", type=int, default=None, help="select a node of a graph")
+    _add_place(top, "select a node of a graph, an atom or a vertex", "select a step of a sequence")
     top.add_argument(
         "--truncate", type=int, default=None, metavar="K", help="cut the gradient through time every K steps"
     )
@@ -116,9 +126,7 @@ def parser() -> argparse.ArgumentParser:
     run.add_argument("--compare-data", metavar="D", default="", help="the same network on other data")
     run.add_argument("--layers", metavar="L,..|all", default="all", help="whose values are saved")
     run.add_argument("--layer", metavar="L", default="", help="the layer that the pictures show")
-    place = run.add_mutually_exclusive_group()
-    place.add_argument("--node", type=int, default=None, metavar="N", help="the node that the pictures show")
-    place.add_argument("--step", type=int, dest="node", metavar="N", help="the step of a sequence that they show")
+    _add_place(run, "the node that the pictures show", "the step of a sequence that they show")
     run.add_argument("--out", metavar="DIR", required=True)
     run.add_argument("--json", action="store_true", help="also print the report")
     run.add_argument("--no-pictures", action="store_true", help="no PNG of the views (needs no Qt)")
@@ -160,3 +168,9 @@ def parser() -> argparse.ArgumentParser:
     bench.add_argument("--device", default="cpu", help="where networks and peers run: cpu or cuda:0")
     bench.add_argument("--json", action="store_true")
     return top
+
+
+def _add_place(parser: argparse.ArgumentParser, node: str, step: str) -> None:
+    """Add the two names of the number of a place, so that `--step` reads well of sequences."""
+    for name, told in (("--node", node), ("--step", step)):
+        parser.add_argument(name, type=int, dest="node", action=_Place, default=None, metavar="N", help=told)

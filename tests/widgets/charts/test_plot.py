@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QFontMetricsF, QImage, QPainter, QPen
+from PySide6.QtGui import QColor, QContextMenuEvent, QFontMetricsF, QImage, QPainter, QPen
 from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtWidgets import QApplication, QMenu, QVBoxLayout, QWidget
 
@@ -15,7 +15,7 @@ from tests.widgets.parts.driving.plot_mouse import PlotMouse
 from widgets.base.look import theme
 from widgets.charts.axis.axes import LogAxis, Name, NameAxis, ValueAxis
 from widgets.charts.axis.scales import LogScale, power
-from widgets.charts.items.curve import Jagged
+from widgets.charts.items.curve import Curve, Jagged
 from widgets.charts.items.header import Header
 from widgets.charts.items.marks import DOT, Columns, Marks, fill
 from widgets.charts.library import pg
@@ -289,3 +289,55 @@ def test_a_sentence_stands_on_the_ground_that_it_has_everywhere(plot, choice, qt
         assert corners.pixelColor(2, 2) == corners.pixelColor(480, 230) == QColor(theme.current().panel)
     finally:
         theme.use("light")
+
+
+@pytest.mark.parametrize("room", [60, 46])
+def test_short_names_are_all_there_where_they_have_room(qtbot, room):
+    """Every second was left out below 78 pixels, however short they were."""
+    plot = Sample()
+    qtbot.addWidget(plot)
+    names = [f"conv{i}" for i in range(10)]
+    plot.bottom.set_names([Name(name) for name in names])
+    plot.resize(10 * room + 60, 240)
+    with qtbot.waitExposed(plot):
+        plot.show()
+    image = QImage(8, 8, QImage.Format.Format_RGB32)
+    painter = QPainter(image)
+    _, texts = plot.bottom.generateDrawSpecs(painter)
+    painter.end()
+    assert plot.bottom.lines == 1 and [text[-1] for text in texts] == names
+
+
+def test_the_keyboard_zooms_pans_and_shows_all(plot, qtbot):
+    low, high = plot.box.viewRange()[0]
+    plot.setFocus()
+    qtbot.keyClick(plot, Qt.Key.Key_Plus)
+    qtbot.keyClick(plot, Qt.Key.Key_Equal, Qt.KeyboardModifier.ShiftModifier)
+    near, far = plot.box.viewRange()[0]
+    assert far - near == pytest.approx(0.64 * (high - low)) and near + far == pytest.approx(low + high)
+    assert plot.box.viewRange()[1] == pytest.approx([0, 10]), "as the wheel does"
+    qtbot.keyClick(plot, Qt.Key.Key_Right)
+    assert plot.box.viewRange()[0] == pytest.approx([near + 0.064 * (high - low), far + 0.064 * (high - low)])
+    qtbot.keyClick(plot, Qt.Key.Key_Home)
+    assert not plot.box.zoomed
+    qtbot.keyClick(plot, Qt.Key.Key_Left)
+    qtbot.keyClick(plot, Qt.Key.Key_Minus)
+    assert plot.box.viewRange()[0] == pytest.approx([low, high]), "no farther than all of it"
+
+
+def test_the_menu_key_opens_the_menu_of_the_mouse(plot):
+    plot.setFocus()
+    at = plot.mapToGlobal(plot.rect().center())
+    event = QContextMenuEvent(QContextMenuEvent.Reason.Keyboard, plot.rect().center(), at)
+    QApplication.sendEvent(plot.viewport(), event)
+    (menu,) = [one for one in plot.findChildren(QMenu) if one.isVisible()]
+    assert "Show the whole range" in [one.text() for one in menu.actions()]
+    menu.close()
+
+
+def test_marks_of_a_curve_are_shapes_in_a_picture_too(qapp):
+    """A sharp picture had blots in their place: pictures of the screen's size, with lines for a sharp one."""
+    curve = Curve()
+    curve.setData(np.arange(3.0), np.arange(3.0), symbol=DOT)
+    curve.setSymbolSize(7)
+    assert len(curve.scatter.data) == 3 and not curve.scatter.opts["useCache"]

@@ -81,6 +81,21 @@ def test_a_view_looks_the_same_to_other_programs(
     assert (apart > MOST).mean() < FEW, f"{(apart > MOST).mean():.1%} of the cells differ, at most by {apart.max():.2f}"
 
 
+@pytest.mark.parametrize("name", ["errors", "gates", "phase"])
+def test_a_figure_of_one_column_is_the_same_as_png_and_as_pdf(qtbot: QtBot, tmp_path: Path, name: str) -> None:
+    """In a PNG of 600 dots an inch lines are widened: what forgot it had hairs, or blots, in place of lines."""
+    if shutil.which("pdftoppm") is None:
+        pytest.skip("pdftoppm is not installed")
+    view = filled(opened(qtbot, SPECS[name].make(), 640, 300), SPECS[name])
+    for kind in ("png", "pdf"):
+        export_view(view, tmp_path / f"figure.{kind}", style=Style(width=85.0, caption=False))
+    with Image.open(tmp_path / "figure.png") as image:
+        size = image.width // 3, image.height // 3
+    made = (tmp_path / "figure.png", by_poppler(tmp_path / "figure.pdf", size[0]))
+    apart = np.abs(np.subtract(*(cells(path, size) for path in made))).max(-1)
+    assert (apart > MOST).mean() < FEW, f"{(apart > MOST).mean():.1%} of the cells differ, at most by {apart.max():.2f}"
+
+
 def words_in(path: Path) -> str:
     return " ".join(element.text or "" for element in ElementTree.parse(path).getroot().iter(f"{SVG}text"))
 

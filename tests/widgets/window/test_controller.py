@@ -160,8 +160,10 @@ def test_another_model_forgets_what_belonged_to_the_first(bench: Bench) -> None:
     bench.c.change(
         {"params": (("depth", 3.0),), "layer": "lift", "overrides": (("lift", "invariant"),), "sample": "digit-7"}
     )
+    bench.c.change({"latent": "pca@1.5,-2>7"})
     bench.c.set_model("c4-cnn")
     state = bench.c.state
+    assert not state.latent, "a place in the plane of another network's codes"
     assert (state.model, state.params, state.layer, state.overrides) == ("c4-cnn", (), "", ())
     assert state.sample == "digit-7", "the same domain can eat the same sample"
 

@@ -622,6 +622,8 @@ def test_scores() -> None:
     # letters that happen to occur one after the other are no name
     for name in ("Graphs › Graph convolution, attention", "Points and molecules › LieTransformer: attention (E4)"):
         assert score("animation", f"Model › {name}") is None
+    run = "Transform › {0} › Run the orbit along {0}"
+    assert (score("run trans", run.format("Dilation")) or 0.0) < (score("run trans", run.format("Translation")) or 0.0)
     assert score("animation", "File › Export orbit as GIF/MP4", "Make an animation of the orbit") is not None
     assert (score("orbit", "Edit › Undo", "Back along the orbit") or 0.0) < (score("orbit", "Run › Play orbit") or 0.0)
 
@@ -856,6 +858,27 @@ def test_the_orbit_is_filmed(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> N
     window.controller.set_model("plain-cnn")  # the person has had enough
     bench.settle(window)
     assert len(films) == 1
+
+
+def test_a_film_that_is_cancelled_leaves_nothing_but_the_element_of_before(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    films: list[Any] = []
+    export = types.ModuleType("widgets.figures.export")
+    export.save_animation = lambda pictures, path, fps: films.append(path)  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "widgets.figures.export", export)
+    monkeypatch.setattr("widgets.figures.export", export, raising=False)
+    window = bench.window(state=State(sample="digit-3", steps=parse_chain("rotate:30")))
+    monkeypatch.setattr(window.files, "ask_save", lambda *_: "orbit.gif")
+    for at_once in (False, True):  # between two pictures, and before the first
+        trigger(window, "export_orbit")
+        if not at_once:
+            bench.until(lambda: steps(window) not in ("rotate:30", "rotate:-180"))
+        assert window.status.doing.text() == "Filming the orbit…"
+        window.status.cancel.click()
+        assert steps(window) == "rotate:30" and window.status.doing.isHidden()
+        bench.settle(window)
+        assert steps(window) == "rotate:30" and not films
 
 
 @pytest.mark.parametrize("chain", ["translate:3,0", "rotate:30"])

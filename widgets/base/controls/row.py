@@ -41,6 +41,9 @@ class ControlRow(QWidget):
         for widget in made:
             row.addWidget(widget)
         self._before = [(word, box) for word, box in pairwise(made) if word in self.words and box not in self.words]
+        for word, box in self._before:  # what a screen reader says of it
+            if not box.accessibleName():
+                box.setAccessibleName(word.text()[:1].upper() + word.text()[1:])
         row.addStretch(1)
         for part in rest:
             row.addWidget(self._made(part))

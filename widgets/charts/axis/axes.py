@@ -281,7 +281,8 @@ class NameAxis(Axis):
         t, found, line = theme.current(), [], self._line()
         taken = [list[tuple[float, float]]() for _ in range(self.lines)]
         said: dict[str, str] = {}
-        stride = max(1, math.ceil(LEAST / max(width * self.lines, 0.1)))
+        widest = max((fonts[0][1].horizontalAdvance(self.names[i].text) for i in shown), default=0.0)
+        stride = max(1, math.ceil(min(LEAST, widest + 6) / max(width * self.lines, 0.1)))
         for i in sorted(shown, key=lambda i: not self.names[i].role):
             name = self.names[i]
             if not name.role and i % stride:

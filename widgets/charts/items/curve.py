@@ -62,8 +62,8 @@ class Curve(pg.PlotDataItem):
     curve: Any
 
     def __init__(self) -> None:
-        super().__init__(connect="finite")
+        # shapes in a file as well: pictures of marks would be as coarse as those of the screen, and their lines blots
+        super().__init__(connect="finite", useCache=False)
         self.curve.setParentItem(None)
         self.curve = Kept()
         self.curve.setParentItem(self)
-        self.scatter.opts["useCache"] = False  # shapes in a file as well

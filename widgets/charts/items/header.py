@@ -164,6 +164,11 @@ class Header(pg.GraphicsWidget):
             found.append("" if place.isEmpty() else metrics.elidedText(wanted, Qt.TextElideMode.ElideRight, room))
         return found
 
+    @property
+    def whole(self) -> bool:
+        """Return whether all parts are written as they are."""
+        return self.shown() == [text for text, _, _ in self.parts]
+
     def link_place(self) -> QRectF:
         """Return where the link is, empty where there is none."""
         return QRectF() if self.link is None else self._places()[self.link]

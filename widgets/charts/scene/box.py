@@ -96,6 +96,17 @@ class Box(pg.ViewBox):
         """Return [True, True] while the whole is shown: the button "A" appears when there is something to undo."""
         return [not self.zoomed] * 2
 
+    def zoom(self, factor: float) -> None:
+        """Show a range so many times as wide, round its middle, along the axes that the wheel zooms."""
+        self.childTransform()
+        across, up = (factor if on else 1.0 for on in self.state["mouseEnabled"])
+        self.scaleBy(x=across, y=up)
+
+    def pan(self, across: float, up: float) -> None:
+        """Move by a share of what is seen."""
+        (left, right), (low, high) = self.viewRange()
+        self.translateBy(x=across * (right - left), y=up * (high - low))
+
     # the mouse ------------------------------------------------------------------------------------------------
     def mouseDragEvent(self, event: Any, axis: int | None = None) -> None:
         if event.button() != Qt.MouseButton.LeftButton or axis is not None:
@@ -119,7 +130,10 @@ class Box(pg.ViewBox):
             super().mouseClickEvent(event)
             return
         event.accept()
-        at = event.screenPos().toPoint()
+        self.open_menu(event.screenPos().toPoint())
+
+    def open_menu(self, at: QPoint) -> None:
+        """Open the menu of what lies at a place of the screen, else that of the panel."""
         if not self.asked(at):
             panel_menu(self.getViewWidget(), at, self.autoRange if self.zoomed else None)
 

@@ -32,7 +32,9 @@ class PairControls(QWidget):
         self.threshold.setRange(0, STEPS)
         self.log = QCheckBox("Log scale")
         self.kept = QLabel("all shown")
-        for combo in (self.field, self.beside, self.head, self.order, self.pool):
+        boxes = (self.field, self.beside, self.head, self.order, self.pool)
+        for combo, name in zip(boxes, ("Pairs", "Beside", "Head", "Order", "Entries that share a pixel"), strict=True):
+            combo.setAccessibleName(name)
             combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
             combo.setMinimumContentsLength(4)
         for kind, title in ORDERS.items():

@@ -56,6 +56,7 @@ class OrbitView(View):
                 self.combo.setItemData(self.combo.count() - 1, transform.summary, Qt.ItemDataRole.ToolTipRole)
 
     def _build(self) -> None:
+        self.combo.setAccessibleName("Transform of the orbit")
         self.combo.setToolTip("The transform whose parameter the curve runs over")
         self.combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self._offer("")
@@ -130,7 +131,9 @@ class OrbitView(View):
         self.curve.setVisible(not heated)
         if not traces:
             known = self._frame is not None
-            self.curve.message = "" if known and param is not None else "No curve yet. Choose a model and a sample."
+            self.curve.message = (
+                "" if known and param is not None else "No curve yet: it is drawn once the network has answered."
+            )
         else:
             self.curve.message = ""
         for k, chart in enumerate((self.curve, *self.heat)):

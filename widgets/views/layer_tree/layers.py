@@ -74,6 +74,7 @@ class LayersView(FrameView[Square]):
         self._folds: dict[tuple[int, str], bool] = {}  # rows that the person has folded or opened
         self._building = False
         self._correcting = False  # whether a field is being written
+        self._outlined: tuple[object, ...] = ()  # the network whose modules are shown before it has run
         self.model = LayerModel(self)
         self.bar = FilterBar(self)
         self.tree = Tree(self)
@@ -135,18 +136,25 @@ class LayersView(FrameView[Square]):
         return [s for s in self.squares if s.layers]
 
     def show_empty(self, sentence: str) -> None:
+        self._outlined = ()
         self.empty.setText(sentence)
         self._pages.setCurrentWidget(self.empty)
         self._fill_tree(self.squares)
 
     def draw(self, parts: list[Square]) -> None:
+        self._outlined = ()
         self._pages.setCurrentWidget(self.tree)
         self._fill_tree(self.squares)
 
     def show_outline(self, outline: Outline) -> None:
         """Show the modules of a network that has not run yet: a tree to open and to read, with nothing measured."""
+        self._outlined = (outline.state.model, outline.state.params)
         self._pages.setCurrentWidget(self.tree)
         self._fill_tree((outline.square(),))
+
+    def show_stale(self, text: str) -> bool:
+        """Leave the modules of the network that is awaited undimmed: they are what was asked for."""
+        return self._outlined == (self.state.model, self.state.params)
 
     def follow(self) -> None:
         """Mark what is watched at once, before the frame that measures it."""

@@ -26,7 +26,8 @@ FRAMES_PER_SECOND = 18.0
 class Recorder(QObject):
     """Steps through the orbit and grabs the view; the pictures are written on the worker thread.
 
-    Anything that moves the state elsewhere, or a cancellation, ends the film. The state is as before then.
+    Anything that moves the state elsewhere, or a cancellation, ends the film. The element is as before then, unless it
+    was moved.
     """
 
     finished = Signal()
@@ -38,6 +39,7 @@ class Recorder(QObject):
         self._path = path
         self._pictures: list[NDArray[np.uint8]] = []
         self._start = controller.state
+        self._filming = False
         transform = transforms()[self._start.orbit]
         index = transform.orbit or 0
         param = transform.params[index]
@@ -48,10 +50,16 @@ class Recorder(QObject):
         self._grab.timeout.connect(self._take_picture)
 
     def begin(self) -> None:
+        self._filming = True
         self._controller.player.stop()
         self._controller.frame_ready.connect(self._frame_came)
         self._controller.failed.connect(self._request_failed)
         self._next()
+
+    def stop(self) -> None:
+        """End it; what is being written already is written."""
+        if self._filming:
+            self._end()
 
     def _next(self) -> None:
         done = len(self._pictures)
@@ -94,12 +102,13 @@ class Recorder(QObject):
         write(self._controller, self._pictures, self._path, self.finished.emit)
 
     def _end(self) -> None:
+        self._filming = False
         self._grab.stop()
         self._controller.frame_ready.disconnect(self._frame_came)
         self._controller.failed.disconnect(self._request_failed)
         self._controller.busy.emit(Busy(""))
-        if self._pictures:
-            self._controller.grant(Wish(done=True))
+        self._controller.grant(Wish(done=True))
+        if self._controller.state.steps == self._asked.steps:  # else somebody has moved it elsewhere meanwhile
             self._controller.set_steps(self._start.steps)
 
 

@@ -18,6 +18,7 @@ ON_COMMAND_LINE = ": add --trust if you trust it"  # advice that the window has 
 class InfoBar(QFrame):
     """Hidden until something is said; the last good frame stays below it."""
 
+    said = Signal()
     details = Signal()  # the person wants the whole story, which is in the log
     stop = Signal()  # what does not answer is to be ended
     ask = Signal(str)  # the model whose code the person wants to look at, and may allow to run
@@ -56,7 +57,7 @@ class InfoBar(QFrame):
         self.close_button.setAccessibleName("Close this message")
         self.close_button.clicked.connect(self.hide)
         row = QHBoxLayout(self)
-        row.setContentsMargins(10, 5, 6, 5)
+        row.setContentsMargins(10, 2, 6, 2)
         row.setSpacing(8)
         row.addWidget(self._icon, 0, Qt.AlignmentFlag.AlignTop)
         row.addWidget(self.text, 1)
@@ -74,6 +75,14 @@ class InfoBar(QFrame):
     def passing(self) -> bool:
         """Return whether the message goes by itself after a while."""
         return self._gone.isActive()
+
+    @property
+    def line(self) -> int:
+        """Return how high it is with one line of text, whichever of its buttons it has."""
+        buttons = (self.details_button, self.stop_button, self.ask_button, self.close_button)
+        inside = max(self.text.fontMetrics().height(), *(button.sizeHint().height() for button in buttons))
+        margins = self.contentsMargins() if (row := self.layout()) is None else row.contentsMargins()
+        return inside + margins.top() + margins.bottom()
 
     def show_failure(self, failure: Failure) -> None:
         """Say what, where, and (in the sentence itself) what to do."""
@@ -95,9 +104,10 @@ class InfoBar(QFrame):
         self.stop_button.hide()
         self.ask_button.hide()
         self.apply_theme()
-        self.show()
         # what went well needs no answer; what went wrong stays until it is read
         self._gone.start() if level == "info" else self._gone.stop()
+        self.show()
+        self.said.emit()
 
     def offer_stop(self, text: str) -> None:
         """Say that something does not answer, with a button that ends it."""

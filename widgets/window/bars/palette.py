@@ -17,6 +17,7 @@ PLACE = 340  # pixels at most of the menus in which an action is found; the rest
 # points for each letter of what is found here and there: the initials of words; of longer ones also whole pieces, fewer
 # are letters that happen to occur
 INITIALS, SHORT, PIECES = 0.59, 4, 0.8
+NAMED = 1.0  # points more for a word that begins one of the action's own name, not only one of the menus it is in
 TOLD = -4.0  # points where only the sentence about an action has a word
 FILE, CHOICE = 6.0, 0.5  # what a name of a file, and one of several choices, lies behind an action
 
@@ -27,21 +28,20 @@ def score(query: str, text: str, tip: str = "") -> float | None:
     Every word of the query must be found; those of the `tip`, which says more, count least, and whole. Letters in a row
     count, and so does the start of a word: "ro 9" finds "Transform › Rotate by 90°" before "Turn round".
     """
-    total = 0.0
+    total, name = 0.0, text.lower().rpartition(" › ")[2]
     for word in query.lower().split():
         found = _best(word, text.lower())
         if found is None:
             told = f"{text} {tip}".lower()
             return TOLD - 0.01 * len(text) if all(one in told for one in query.lower().split()) else None
-        total += found
+        total += found + (NAMED if _begins(word, name) else 0.0)
     return total - 0.01 * len(text)
 
 
 def _best(word: str, text: str) -> float | None:
     """Return the best of: the word as it stands (better at a word's start), its letters here and there."""
     at = text.find(word)
-    starts = [i for i in range(len(text)) if text.startswith(word, i) and (i == 0 or not text[i - 1].isalnum())]
-    if starts:
+    if _begins(word, text):
         return 4.0 * len(word) + 2.0
     if at >= 0:
         return 3.0 * len(word)
@@ -55,6 +55,10 @@ def _best(word: str, text: str) -> float | None:
         previous = position
         position += 1
     return total if total >= (INITIALS if len(word) <= SHORT else PIECES) * len(word) else None
+
+
+def _begins(word: str, text: str) -> bool:
+    return any(text.startswith(word, i) and (i == 0 or not text[i - 1].isalnum()) for i in range(len(text)))
 
 
 def actions_of(menus: Sequence[QMenu], usable: bool = True) -> Iterator[tuple[str, QAction]]:

@@ -26,6 +26,7 @@ from widgets.window.automation.retrying import Hopes
 from widgets.window.bars.buttons import StatusBar
 from widgets.window.bars.data_line import DataLine
 from widgets.window.bars.diagnosis import Diagnosis
+from widgets.window.bars.head import Head
 from widgets.window.bars.infobar import InfoBar
 from widgets.window.bars.interventions import InterventionBar
 from widgets.window.controller import Controller
@@ -119,9 +120,8 @@ class Shell(QMainWindow):
         self._column = column = QVBoxLayout(self.center)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
-        column.addWidget(self.infobar)
         column.addWidget(self.interventions)
-        column.addWidget(self.data_line)
+        column.addWidget(Head(self.infobar, self.data_line, self.center))
         column.addWidget(self.greeting_card)
         column.addWidget(self.stack, 1)
         column.addWidget(self.diagnosis)
@@ -273,6 +273,7 @@ class Shell(QMainWindow):
             self.loading.say(f"Computing the first frame… Layers has its {len(message.modules):,} modules.")
             self.panes.open_soon()
             self.panes.tell("outline", lambda view: view.show_outline(message))
+            self.panes.show_stale(self.staleness.text)
 
     def show_catalogue(self, catalogue: Catalogue) -> None:
         """Tell every view what there is to choose from."""

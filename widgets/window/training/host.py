@@ -148,7 +148,8 @@ class Trainer(QObject):
         controller = self._shell.controller
         state = controller.state
         same = split_name(state.model)[0] == card
-        kept = {"params": state.params, "layer": state.layer, "sample": state.sample} if same else {}
+        fields = ("params", "layer", "sample", "latent") if same else ()
+        kept = {field: getattr(state, field) for field in fields}
         controller.change({"model": name, **kept})
 
     def close(self) -> None:

@@ -47,3 +47,11 @@ def test_a_layer_or_place_that_cannot_be_is_refused(run: Any, tmp_path: Path) ->
     refused(run("run", model, "--step", 3, "--no-pictures", "--out", tmp_path / "a"), "have no numbers")
     refused(run("run", model, "--step", "-1", "--no-pictures", "--out", tmp_path / "a"), "--step must not be negative")
     assert not (tmp_path / "a").exists()
+
+
+def test_a_node_and_a_step_at_once_are_told_what_they_are(run: Any, tmp_path: Path) -> None:
+    words = ("run", next(iter(CARDS)), "--no-pictures", "--out", tmp_path / "a")
+    for place in (("--node", 3, "--step", 2), ("--step", 2, "--node", 3)):
+        refused(run(*words, *place), "--node and --step number the one place that is shown")
+    refused(run(*words, "--node", 3, "--step", 3), "have no numbers")  # one place, named twice
+    assert not (tmp_path / "a").exists()

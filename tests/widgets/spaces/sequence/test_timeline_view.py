@@ -491,3 +491,22 @@ def test_the_size_of_the_difference_is_that_of_what_is_compared(view):
     difference[50, 3] = 0
     give(view, replace(part, difference=difference.copy()), steps=MOVED)
     assert "0 wherever" in view.canvas.slot("difference/0/head").row.name
+
+
+def test_names_are_shortened_only_where_the_window_has_no_room_for_them(view, tmp_path):
+    """Names of more than about fourteen letters were cut in a window that was half empty."""
+    part = shift_part()
+    long = {f"lstm.gate_of_the_{k}th_recurrent_part": values for k, values in enumerate(part.gates.values())}
+    give(view, replace(part, gates=long, moved_gates=long))
+
+    def written() -> str:
+        export_view(view, tmp_path / "names.svg")
+        texts = ET.parse(tmp_path / "names.svg").getroot().iter("{http://www.w3.org/2000/svg}text")
+        return " ".join(text.text or "" for text in texts)
+
+    names = [slot.row.name for slot in view.canvas.slots if "recurrent" in slot.row.name]
+    assert len(names) >= len(long)
+    assert all(name in written() for name in names)
+    view.resize(420, 700)
+    QApplication.processEvents()
+    assert "…" in written() and view.canvas.names.size().width() <= 0.3 * 420 + 1

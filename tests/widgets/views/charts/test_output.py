@@ -143,8 +143,8 @@ def test_odd_frames_are_drawn(qtbot, name, size):
         mouse.move(QPointF(x, x))
 
 
-def test_the_empty_state_says_what_to_do(view):
-    assert "Choose a model" in view.bars[0].message
+def test_the_empty_state_says_what_is_awaited_and_asks_for_nothing_that_is_done(view):
+    assert "once the network has answered" in view.bars[0].message
 
 
 @pytest.mark.slow

@@ -15,6 +15,8 @@ from torch import Tensor, nn
 
 from explorer.app.answering.engine import LocalEngine
 from explorer.declare.elements import parse_chain
+from explorer.declare.telling.summaries import ModuleInfo
+from explorer.square.frame import Outline
 from explorer.state.state import State
 from tests.explorer.parts.small_cards import card
 from tests.widgets.parts.driving.mouse import Mouse
@@ -168,3 +170,19 @@ def test_the_ring_turns_while_other_data_are_awaited(qtbot: QtBot, window: MainW
     window.controller.change({"sample": "digit-6"})
     press(qtbot, window, Qt.Key.Key_BracketLeft)
     assert [s.values for s in window.controller.state.steps] == [(180.0,)]
+
+
+def test_modules_of_the_awaited_network_are_not_dimmed(qtbot: QtBot, window: MainWindow) -> None:
+    """They are what was asked for, and can be read while the rest is computed."""
+    window.show_view("layers")
+    qtbot.waitUntil(lambda: "layers" in veils(window), timeout=LONG_MS)
+    GATE.clear()
+    window.controller.change({"sample": "digit-6"})
+    qtbot.waitUntil(lambda: bool(veils(window)["layers"]), timeout=LONG_MS)
+    modules = (ModuleInfo("", "Slow", 0, 20, -1), ModuleInfo("conv", "Conv2d", 20, 20, -1))
+    window.controller.delivered.emit(Outline(window.controller.state, "Slow", modules))
+    qtbot.waitUntil(lambda: not veils(window)["layers"], timeout=LONG_MS)
+    assert window.staleness.text and veils(window)["errors"]
+    window.controller.change({"params": (("width", 3.0),), "model": "other"})  # another one is awaited now
+    GATE.set()
+    qtbot.waitUntil(lambda: window.controller.state.model == "other" or not window.controller.waiting, timeout=LONG_MS)

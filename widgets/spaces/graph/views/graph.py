@@ -58,12 +58,13 @@ class GraphView(FrameView[tuple[Square, GraphPart]]):
         self._ends: NDArray[Any] = np.zeros((2, 0), np.int64)  # of what lines stand for
         self._picked_edges = False  # whether the person chose what widths mean
         self.colour, self.channel, self.edges, self.head = (QComboBox() for _ in range(4))
-        for box, tip in (
-            (self.colour, "What the colour of a node means"),
-            (self.channel, "Which channel of it; the norm is over all"),
-            (self.edges, "What the width of an edge means"),
-            (self.head, "Which head; the norm is over all"),
+        for box, name, tip in (
+            (self.colour, "Nodes", "What the colour of a node means"),
+            (self.channel, "Channel", "Which channel of it; the norm is over all"),
+            (self.edges, "Edges", "What the width of an edge means"),
+            (self.head, "Head", "Which head; the norm is over all"),
         ):
+            box.setAccessibleName(name)
             box.setToolTip(tip)
             box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
             box.setMinimumWidth(38)  # in a narrow window names are cut, and the window stays as narrow as asked for

@@ -186,6 +186,8 @@ class LadderView(FrameView[tuple[Square, Chain]]):
         super().__init__(parent)
         content = QWidget()
         self.loss, self.target, self.weights = QComboBox(), QComboBox(), QComboBox()
+        for box, name in ((self.loss, "Loss"), (self.target, "Target"), (self.weights, "What weights are drawn")):
+            box.setAccessibleName(name)
         self.loss.addItems(list(LOSSES))
         self.weights.addItems(["W", "∂C/∂W"])
         self.slider = QSlider(Qt.Orientation.Horizontal)

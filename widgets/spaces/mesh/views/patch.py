@@ -48,6 +48,8 @@ class PatchView(FrameView[Found]):
         self._of: Any = None  # the surface, vertex and model that the zoom belongs to
         self.patch, self.rose, self.kernels = PatchChart(self), RoseChart(self), KernelChart()
         self.model, self.layer = QComboBox(), QComboBox()
+        self.model.setAccessibleName("Network whose kernels are drawn")
+        self.layer.setAccessibleName("Kernels of")
         self.layer.setToolTip("The layer whose kernels are drawn")
         self.words = QLabel(NO_KERNELS)
         self.words.setWordWrap(True)

@@ -13,6 +13,7 @@ from PySide6.QtGui import QBrush
 from PySide6.QtWidgets import QGraphicsSimpleTextItem, QWidget
 
 from widgets.base.look import theme
+from widgets.base.look.switched_parts import stroke
 from widgets.base.pointer import Pointer
 from widgets.base.text.words import figure
 from widgets.charts.axis.axes import ValueAxis
@@ -95,7 +96,7 @@ class Trail(pg.ItemGroup):
         self.setVisible(path is not None)
         points = path.points if path is not None else np.zeros((0, 2))
         t = theme.current()
-        look = (path.role, path.side, t.name) if path is not None else ()
+        look = (path.role, path.side, t.name, stroke()) if path is not None else ()
         if look == self._look and np.array_equal(points, self.points, equal_nan=True):
             return  # F(x) stays where it is while g is dragged
         self.points, self._look = points, look

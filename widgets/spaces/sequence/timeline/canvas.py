@@ -41,6 +41,8 @@ MAKERS: dict[str, Callable[[Any], Any]] = {
 class TimeCanvas(Plot):
     """Draws a `Scene`. Gestures are told by signals; zoom, pan and folded rows are the canvas's own."""
 
+    BY_KEYS = False
+
     told = Signal(object)  # (row or None, side, step, unit or None) under the mouse, or None
     clicked = Signal(str, int)  # side, step
     named = Signal(str)  # the layer whose name was clicked

@@ -31,6 +31,7 @@ class GatesView(FrameView[tuple[Square, TimePart]]):
     """Histograms at the left, the spectrum of 1 / gamma at the right; a click on a gate selects that layer."""
 
     FOLLOWS, NOTHING, NONE = ("channel",), NOTHING, NONE
+    figure_height = 1.0  # of the width of a figure in a column: histograms, and forgetting times below them
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -39,6 +40,7 @@ class GatesView(FrameView[tuple[Square, TimePart]]):
         self.histograms, self.times = HistogramChart(self), ForgettingChart(self)
         self.gate, self.law = QComboBox(), QComboBox()
         self.gate.setToolTip("The gate that says how much of the state a step replaces")
+        self.law.setAccessibleName("What the gate says")
         self.law.setToolTip("Whether this gate says what is kept (1 − γ) or what is replaced (γ)")
         for value, text in LAWS:
             self.law.addItem(text, value)

@@ -37,6 +37,7 @@ class StepsView(FrameView[tuple[Square, TimePart]]):
         self._seen = ""  # the layer that was scrolled to
         self._kept: dict[int, Any] = {}
         self.block, self._word, self.where = QComboBox(), QLabel("Block"), QLabel()
+        self.block.setAccessibleName("Block")
         self.block.setToolTip("The part of the network whose equations are shown; a layer of it is selected")
         self.block.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.block.setMinimumContentsLength(14)

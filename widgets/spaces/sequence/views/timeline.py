@@ -54,6 +54,7 @@ class TimelineView(FrameView[tuple[Square, TimePart]]):
         self.building = Building(self)
         self.canvas, self.text = TimeCanvas(pointer=self.pointer), TokenText(pointer=self.pointer)
         self.colour = QComboBox()
+        self.colour.setAccessibleName("Tokens")
         self.colour.setToolTip("What the colour of a token means")
         self.colour.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.colour.setMinimumContentsLength(12)

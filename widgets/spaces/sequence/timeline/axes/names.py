@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, Protocol
 
 from PySide6.QtCore import QPointF, QRectF, Qt
@@ -21,6 +22,9 @@ from widgets.spaces.sequence.timeline.layout import FOOT, GUTTER, Slot
 from widgets.spaces.sequence.timeline.rows import Scene
 
 ARROW = 22.0  # pixels of the arrow that folds a row away
+GAP = 6.0  # between a name and its value
+BESIDE = ARROW + 12 + GAP  # what is not name or value: the arrow, the scale at the right
+VALUE = "−0.000"  # as long as values are
 SHARE = 0.3  # of the width, at most, for names
 
 
@@ -49,8 +53,12 @@ class RowAxis(Axis):
         self.setGrid(False)
 
     def fit(self) -> None:
-        view = self.getViewWidget()
-        self.setWidth(GUTTER if view is None else min(GUTTER, SHARE * view.width()))
+        """Take as much room as the longest name needs beside a value, of what there is."""
+        view, metrics = self.getViewWidget(), QFontMetricsF(self.font)
+        names = (say(slot.row.name) for slot in self.board.slots if slot.row.kind != "head")
+        wanted = max(map(metrics.horizontalAdvance, names), default=0.0) + metrics.horizontalAdvance(VALUE) + BESIDE
+        wide = max(GUTTER, math.ceil(wanted))
+        self.setWidth(wide if view is None else min(wide, SHARE * view.width()))
 
     def boundingRect(self) -> QRectF:
         view = self.getViewWidget()
@@ -87,8 +95,8 @@ class RowAxis(Axis):
         value = self.board.value(slot)
         if tinted and not value:
             value = between(*limits(*scene.tint_scale))
-        high = QRectF(ARROW, box.top(), right - 28, min(box.height(), 20.0))
-        used = metrics.horizontalAdvance(value) + 6 if value else 0.0
+        high = QRectF(ARROW, box.top(), box.width() - BESIDE + GAP, min(box.height(), 20.0))
+        used = metrics.horizontalAdvance(value) + GAP if value else 0.0
         p.setPen(QColor(t.accent if row.own else t.text))
         room = max(12.0, high.width() - used)
         p.drawText(high, LEFT, told_apart(metrics, say(row.name), room, (say(s.row.name) for s in self.board.slots)))
