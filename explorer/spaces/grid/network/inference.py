@@ -378,7 +378,8 @@ def _spacing(
     stride = getattr(module, "stride", None)
     if stride is not None and not isinstance(stride, str):
         step = max(_pair(stride))
-        return before / step if isinstance(module, nn.ConvTranspose2d) else before * step
+        # transposed and undone, as by pooled indices, a stride leaves more places
+        return before / step if max(shape[-2:]) > max(places) else before * step
     rows, columns = (own / size for own, size in zip(places, shape[-2:], strict=True))
     # parts of an image, or channels, lie on an axis that grows while the other shrinks, or by far more than the other
     if min(rows, columns) < 1 < max(rows, columns) or max(rows, columns) > UNEVEN * min(rows, columns):

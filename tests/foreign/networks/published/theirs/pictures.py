@@ -365,3 +365,19 @@ class Painter(nn.Module):
     def forward(self, z):
         w = self.style(z)
         return self.conv(F.interpolate(self.const.repeat(len(z), 1, 1, 1), scale_factor=2), w)
+
+
+class SegNet(nn.Module):
+    """Put back where the largest values were; dark pictures have many that are as large."""
+
+    def __init__(self, fault=0):
+        super().__init__()
+        self.enc = nn.Conv2d(1, 8, 3, padding=1, padding_mode="circular")
+        self.mid = nn.Conv2d(8, 8, 3, padding=1, padding_mode="zeros" if fault else "circular")
+        self.dec = nn.Conv2d(8, 2, 3, padding=1, padding_mode="circular")
+        self.pool, self.unpool = nn.MaxPool2d(2, return_indices=True), nn.MaxUnpool2d(2)
+
+    def forward(self, x):
+        h = torch.relu(self.enc(x))
+        small, at = self.pool(h)
+        return self.dec(self.unpool(torch.relu(self.mid(small)), at, output_size=h.shape))
