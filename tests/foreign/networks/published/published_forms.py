@@ -100,6 +100,7 @@ CASES = (
     *PICTURES("DEQ", "f.conv2 f.conv2#2 f.conv2#3 f.conv2#4 f.conv2#5 f.conv2#6 f.conv2#7 f.conv2#8 f.conv2#9 "
               "f.conv2#10 f.conv2#11 f.conv2#12", partial(images, 3), "translation", "grid"),
     *PICTURES("RealNVP", "couplings.1", partial(images, 3), "translation", "grid", "fixed"),
+    *PICTURES("CapsNet", "routed.conv", partial(images, 1), "translation", "grid", "grid"),
     *PICTURES("SegNet", "mid", partial(images, 1, step=2), "translation", "grid"),
     refused("pictures", "Painter", VECTOR, drawn(1, 32), ""),
     *SERIES("TCN", "network.1.norm", partial(series, "NCT"), "shift", "steps@1", inside=29),
