@@ -196,7 +196,7 @@ def check_equivariance(
         report = replace(report, warnings=(*report.warnings, sentences.in_coarser_steps(coarse)))
     if unsteady:
         return unrepeated(report, unsteady)
-    if details and report.verdict == "broken":
+    if details and (report.verdict == "broken" or (report.verdict == "no law" and audit.elements)):
 
         def trial(other: str) -> Report:
             ask = partial(again, group=other, dtype=dtype, details=False, progress=None)
@@ -204,7 +204,8 @@ def check_equivariance(
             one = first.with_x(first.x[:1]) if first.batched and len(first.values) == 1 else first
             return ask(given) if (found := ask([one], count=1)).holds else found
 
-        return replace(report, hints=(*report.hints, *_that_hold(symmetry.nearby, trial)))
+        told = _that_hold if report.verdict == "broken" else _that_tell
+        return replace(report, hints=(*report.hints, *told(symmetry.nearby, trial)))
     return report
 
 
@@ -213,6 +214,14 @@ def _that_hold(groups: Sequence[str], trial: Callable[[str], Report]) -> Iterato
     for other in groups:
         if trial(other).holds:
             yield f"it holds under {other}, {find_symmetry(other).title}"
+
+
+def _that_tell(groups: Sequence[str], trial: Callable[[str], Report]) -> Iterator[str]:
+    """Yield a sentence about each group that a trial comes to a verdict under."""
+    for other in groups:
+        if (found := trial(other)).verdict != "no law":
+            does = "holds" if found.holds else "is broken"
+            yield f"a verdict is given under {other}, {find_symmetry(other).title}: there it {does}"
 
 
 def _told(report: Report, note: str) -> Report:

@@ -97,13 +97,22 @@ def _first_jump(audit: Audit, case: Case, element: Element) -> str | None:
     """
     if (x := _beside(case.inputs, audit.seed)) is None:
         return None
+
+    def errors(of: Inputs) -> dict[str, float]:
+        found = apart(audit, of, audit.run(of)[0], element, audit.names)
+        return {name: float(e.max()) for name, e in found.items()}
+
+    def first(one: Mapping[str, float], other: Mapping[str, float]) -> str | None:
+        jumps = (n for n, e in one.items() if e > audit.rounding[n] and abs(e - other.get(n, 0.0)) > JUMP * e)
+        return next(jumps, None)
+
     try:
-        pair = [apart(audit, of, values, element, audit.names)
-                for of, values in ((case.inputs, case.values), (x, audit.run(x)[0]))]  # fmt: skip
+        here = errors(case.inputs)
+        found = first(here, errors(x))
+        # what changes from run to run is no tie
+        return None if found is None or first(here, errors(case.inputs)) is not None else found
     except LayerError:  # as of a product that takes no other numbers than those of the given input
         return None
-    here, beside = ({name: float(e.max()) for name, e in of.items()} for of in pair)
-    return next((n for n, e in here.items() if e > audit.rounding[n] and abs(e - beside.get(n, 0.0)) > JUMP * e), None)
 
 
 def _beside(inputs: Inputs, seed: int) -> Inputs | None:
