@@ -210,25 +210,6 @@ class Audit:
         """Return the relative errors of all outputs under an element on the first inputs, none where it is inexact."""
         return [error for of in self.errors.values() for (name, k, _), error in of.items() if (name, k) == (label, 0)]
 
-    def apart(self, element: Element, other: bool = False) -> float | None:
-        """Return the relative error of the outputs under an unjudged element; the largest on unrelated `other` ones."""
-        case, found = self.cases[0], 0.0
-        x = inference_of(case.inputs).another(case.inputs, self.seed) if other else case.inputs
-        values = self.run(x)[0] if other else case.values
-        if not x.exact(element := element.on(x)):
-            return None
-        answers = self.run(x.moved(element))[0]
-        for layer in (self.trace[name] for name in self.trace.outputs):
-            expected, answer = measure.expected_after(element, layer, values[layer.name]), answers[layer.name]
-            if expected is None or layer.field is None or answer.shape != expected.shape:
-                return None
-            if not element.exact(layer.field, tuple(expected.shape)):
-                return None
-            where = measure.mask(element, expected, layer.field, layer.sees)
-            errors = measure.apart(expected, answer, where, layer.field)
-            found = max(found, float(errors.max() if other else errors.median()))
-        return found
-
     def with_exchanges(self, elements: Sequence[tuple[str, Element]]) -> Trace:
         """Return the trace with the representations that trials under these elements tell."""
         case = min(self.cases, key=lambda one: len(one.least))  # of what is zero by symmetry nothing can be told
@@ -347,7 +328,8 @@ class Audit:
         if verdict == "broken" and len(guilty) == 1 and (unknown := unknown_before(self.trace, law, guilty[0], hears)):
             row = by_name[guilty[0]]
             if row.local is None or row.local_max is None or row.local_max <= row.local_tolerance:
-                if (mended := self._sufficing(rows).unknown([*unknown, guilty[0]])) is not None:
+                own = [] if row.local is not None else guilty  # one that obeys its law alone makes no fault
+                if (mended := self._sufficing(rows).unknown([*unknown, *own])) is not None:
                     guilty = mended
                     notes.append(sentences.mended(guilty))
                 else:

@@ -20,6 +20,7 @@ from explorer.declare.symmetries import Situation, find_symmetry
 from explorer.declare.types.fields import FieldType
 from explorer.equivariance.audit import Audit
 from explorer.equivariance.data_forms import Data, given_inputs, require_options
+from explorer.equivariance.ties import unjudged, untied
 from explorer.equivariance.trial import rounding, storing
 from explorer.equivariance.trial.exchanges import Exchange
 from explorer.equivariance.trial.repeating import Repeats
@@ -139,7 +140,7 @@ def check_equivariance(
 
         elements = made(step)
 
-        def audited(traced: Trace) -> Audit:
+        def audited(traced: Trace, given: Sequence[Inputs] = given) -> Audit:
             audit = Audit(model, traced, given, seed, kind, stored)
             with noticing(not declared) as seen:
                 for done, (label, element) in enumerate(elements):
@@ -170,11 +171,14 @@ def check_equivariance(
                     f"elements exchange channels of {n}, as trials showed: it is judged so" for n in traced.outputs
                     if isinstance(getattr(traced[n].field, "rep", None), Exchange)
                 ]  # fmt: skip
+        if (beside := untied(audit, elements)) is not None:
+            audit = audited(audit.trace, beside.given)
+            notes.append(beside.told)
         if tol is None:
             audit.of_filters, audit.of_own_filters = storing.excuses(audit, stored)
         if step > 1 and (fine := made(1)) and fine[0][0] not in dict(elements):
             coarsest = max((n for n in traced.layers if n.field), key=lambda n: _finite(n.field))
-            notes.append(sentences.in_steps(step, coarsest.name, fine[0][0], audit.apart(fine[0][1])))
+            notes.append(sentences.in_steps(step, coarsest.name, fine[0][0], unjudged(audit, fine[0][1])))
         if details and first.x.is_floating_point():
             audit.attribute()
         unsteady = repeats.unsteady()
@@ -192,7 +196,7 @@ def check_equivariance(
         report = replace(report, warnings=(*report.warnings, sentences.in_coarser_steps(coarse)))
     if unsteady:
         return unrepeated(report, unsteady)
-    if details and report.verdict == "broken":
+    if details and (report.verdict == "broken" or (report.verdict == "no law" and audit.elements)):
 
         def trial(other: str) -> Report:
             ask = partial(again, group=other, dtype=dtype, details=False, progress=None)
@@ -200,7 +204,8 @@ def check_equivariance(
             one = first.with_x(first.x[:1]) if first.batched and len(first.values) == 1 else first
             return ask(given) if (found := ask([one], count=1)).holds else found
 
-        return replace(report, hints=(*report.hints, *_that_hold(symmetry.nearby, trial)))
+        told = _that_hold if report.verdict == "broken" else _that_tell
+        return replace(report, hints=(*report.hints, *told(symmetry.nearby, trial)))
     return report
 
 
@@ -209,6 +214,14 @@ def _that_hold(groups: Sequence[str], trial: Callable[[str], Report]) -> Iterato
     for other in groups:
         if trial(other).holds:
             yield f"it holds under {other}, {find_symmetry(other).title}"
+
+
+def _that_tell(groups: Sequence[str], trial: Callable[[str], Report]) -> Iterator[str]:
+    """Yield a sentence about each group that a trial comes to a verdict under."""
+    for other in groups:
+        if (found := trial(other)).verdict != "no law":
+            does = "holds" if found.holds else "is broken"
+            yield f"a verdict is given under {other}, {find_symmetry(other).title}: there it {does}"
 
 
 def _told(report: Report, note: str) -> Report:
@@ -233,7 +246,7 @@ def _coarser(audit: Audit, made: Callable[[int], list[tuple[str, Element]]], ste
             return None
         with evaluating(audit.model), torch.no_grad():
             # also on data that are nowhere empty
-            errors = (audit.apart(element, other) for other in (False, True) for _, element in found)
+            errors = (unjudged(audit, element, other) for other in (False, True) for _, element in found)
             if all(error is not None and error < rounding.LEAST for error in errors):
                 return step * times
     return None

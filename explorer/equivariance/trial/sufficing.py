@@ -427,7 +427,7 @@ def _exchange(one: Tensor, other: Tensor) -> tuple[int, Tensor | None]:
     if bool(((one - other).abs() <= near).all()):
         return 0, None
     for axis in range(one.ndim):
-        a, b = (v.movedim(axis, 0).flatten(1) for v in (one, other))
+        a, b = (v.movedim(axis, 0).reshape(v.shape[axis], -1) for v in (one, other))
         if not 1 < len(a) <= WIDEST or not a.shape[1]:
             continue
         chance = torch.Generator().manual_seed(0)

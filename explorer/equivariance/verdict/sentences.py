@@ -125,6 +125,14 @@ def in_part(name: str, errors: Mapping[tuple[str, int, int], float], limit: floa
     return said
 
 
+def ties(shows: str, element: str, apart: float) -> str:
+    """Say that a law failed where values tie, and on what it was tested instead."""
+    return (
+        f"on the data themselves the law fails ({element}) because values tie, first seen in {shows}: which of them is "
+        f"taken follows their order; it was tested on numbers that differ from these by a share of {apart:.0e}"
+    )
+
+
 def perhaps(shows: str, unknown: Sequence[str]) -> str:
     """Say which layers may make a fault that shows later; their fields are not known."""
     return (

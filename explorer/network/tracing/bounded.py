@@ -2,17 +2,19 @@
 
 On the processor a wrong index raises IndexError, and a trial of a network has failed. On a GPU it is an assertion of a
 kernel: the error comes later, and every call after it fails, whatever network it is for. Trials give networks what
-nobody has promised that they take, so they ask before each operation that reads or writes by index.
+nobody has promised that they take, so they ask before each operation that reads or writes by index. Sparse matrices
+are not looked at on the processor either: one of edges between nodes that are not there writes where it must not.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from explorer.network.tracing.walking import parameters_of
@@ -28,6 +30,25 @@ def bounded(model: nn.Module) -> Iterator[None]:
         return
     with Bounded():  # type: ignore[no-untyped-call]
         yield
+
+
+@contextmanager
+def joined(given: Sequence[Tensor]) -> Iterator[None]:
+    """Run a network on a list of edges so that a sparse matrix of nodes that are not there raises RuntimeError."""
+    if not any(v.ndim == 2 and len(v) == 2 and not v.is_floating_point() for v in given):
+        yield
+        return
+    with torch.sparse.check_sparse_tensor_invariants(), _Compressed():
+        yield
+
+
+class _Compressed(TorchFunctionMode):
+    """Raise IndexError where rows of a sparse matrix are counted beyond its last one."""
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if func is torch._convert_indices_from_coo_to_csr:
+            _within(*args[:2])
+        return func(*args, **(kwargs or {}))
 
 
 class Bounded(TorchDispatchMode):

@@ -21,7 +21,7 @@ from explorer.network.input.inputs import called
 from explorer.network.input.typed_tensors import declares
 from explorer.network.opening.global_state import reseed
 from explorer.network.space import Inference
-from explorer.network.tracing.bounded import bounded
+from explorer.network.tracing.bounded import bounded, joined
 from explorer.network.tracing.running import evaluating, first_tensor, measured, tensors_in, tensors_of
 from explorer.network.tracing.walking import attribute, modules_of, parameters_of
 
@@ -74,7 +74,7 @@ def answer_of(
     weight = next((p for p in parameters_of(network) if p.is_floating_point()), torch.zeros((), device="cpu"))
     given = [v.to(weight) if v.is_floating_point() else v.to(weight.device) for v in given]
     # torch.fx prints where its code has failed, beside what it raises
-    with untouched(network), redirect_stderr(io.StringIO()):
+    with untouched(network), redirect_stderr(io.StringIO()), joined(given):
         try:
             reseed(0)
             answer = network(*given) if call is None else call(network, tuple(given))

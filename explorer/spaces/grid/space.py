@@ -12,6 +12,7 @@ from explorer.declare.types.fields import INVARIANT, Scalar
 from explorer.network.space import Inference
 from explorer.spaces.grid.fields import grid, parse_grid, parse_pixels, parse_token_pairs, parse_tokens
 from explorer.spaces.grid.network.form import InputSpec
+from explorer.spaces.grid.stacks import parse_stack
 from explorer.square.space import Space
 
 if TYPE_CHECKING:
@@ -52,7 +53,8 @@ class GridSpace(Space):
     )
     rank = 90  # whatever is none of the others takes images
     domains: ClassVar[Domains] = {
-        "grid": parse_grid, "token": parse_tokens, "pixel": parse_pixels, "token-pair": parse_token_pairs,
+        "grid": parse_grid, "token": parse_tokens, "pixel": parse_pixels, "stack": parse_stack,
+        "token-pair": parse_token_pairs,
     }  # fmt: skip
     examples = (
         "grid scalar", "grid scalar /2", "point regular(C4)", "grid regular(C4)", "grid regular(D4)",

@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -21,8 +20,11 @@ from explorer.spaces.grid.fibres import declared_rep, rep_of
 from explorer.spaces.grid.fields import ChannelsLast, Grid, Pixels, TokenPairs, Tokens
 from explorer.spaces.grid.network.orientations import orientations
 from explorer.spaces.grid.network.reach import reaches
+from explorer.spaces.grid.network.stacked import stacks
 from explorer.spaces.grid.network.stimulus import another, has_blank_frame, noise, noise_like
+from explorer.spaces.grid.network.strides import off_centre, pair
 from explorer.spaces.grid.network.tokens import placeless, token_layouts, tokens_of_map
+from explorer.spaces.grid.stacks import Stack
 
 _KEEPS_REP = (
     nn.ReLU, nn.LeakyReLU, nn.ELU, nn.GELU, nn.SiLU, nn.Tanh, nn.Sigmoid, nn.Softplus, nn.Identity, nn.Hardtanh,
@@ -54,10 +56,12 @@ class GridInference(Inference):
         whole: frozenset[tuple[int, ...]] = frozenset(),
         steps: Mapping[tuple[int, int], float] = MappingProxyType({}),
         maps: frozenset[tuple[int, ...]] = frozenset(),
+        stacked: Mapping[tuple[int, ...], Stack] = MappingProxyType({}),
     ) -> None:
         self.sides, self.batch = tuple(inputs.x.shape[-2:]), inputs.x.shape[0]
         self.layouts = layouts  # of so many tokens, as a trial has told them
         self.whole = whole  # shapes of what has no places, as an image of another size has told
+        self.stacked = stacked  # of shapes with many axes, as a trial has told them
         self.maps = maps  # shapes of maps that have as many rows as there are tokens
         self.steps = steps  # of maps whose number of places times their distance is not the side of the image
 
@@ -71,7 +75,10 @@ class GridInference(Inference):
         found |= self._over_maps(run, inputs.x, layers, found)
         whole = self._without_places(run, inputs.x, [n for n in layers if n.field is None and len(n.shape) > 2])
         maps = self._maps(run, inputs.x, layers, found) if found else frozenset()
-        return GridInference(inputs, found, whole, steps, maps) if found or whole or steps else None
+        stacked = stacks(run, inputs.x, layers, GridInference(inputs, steps=steps)._apart)
+        if not (found or whole or steps or stacked):
+            return None
+        return GridInference(inputs, found, whole, steps, maps, stacked)
 
     def _maps(
         self, run: Trial, x: Tensor, layers: Sequence[Layer], known: Mapping[int, Tokens]
@@ -171,6 +178,8 @@ class GridInference(Inference):
             return value.ndim in (3, 4) and tuple(value.shape[-2:]) == (field.domain.tokens.count,) * 2
         if not field.batched or len(field.axes) != value.ndim:
             return False
+        if isinstance(field.domain, Stack):
+            return not field.domain.channels(tuple(value.shape)) % field.rep.size
         if field.invariant:
             return True
         if isinstance(field.domain, Tokens):
@@ -187,8 +196,8 @@ class GridInference(Inference):
         self, module: nn.Module, in_field: FieldType | None, shape_in: tuple[int, ...], shape: tuple[int, ...]
     ) -> FieldType | None:
         found = infer(module, in_field, shape_in, shape)
-        if found is None and shape in self.whole:
-            return INVARIANT.guess()
+        if found is None and (shape in self.whole or shape in self.stacked):
+            return self.functional(shape)
         laid = self._tokens(shape)
         if isinstance(laid, TokenPairs) and _strides(module, in_field):
             laid = None  # a map with as many rows as there are tokens
@@ -230,6 +239,8 @@ class GridInference(Inference):
         return reaches(lambda maps, *names: run(domain.gathered(maps, x), *names), domain.spread(x), fields)
 
     def wide(self, shape: tuple[int, ...]) -> FieldType | None:
+        if shape in self.stacked:
+            return self.functional(shape)
         if len(shape) < 4 or 1 in shape[-2:]:
             return None
         if (spacing := self._spacing(shape[-2:])) is not None:
@@ -251,8 +262,15 @@ class GridInference(Inference):
         """Return the field of a map that pooling by a function leaves of sides that are no multiple of its stride."""
         if tuple(shape[-2:]) == (1, 1) != self.sides:
             return FieldType(Grid(math.inf), guessed=True)  # one place for the whole image, as of a mean over it
-        apart = {max(1, round(own / max(size, 1))) for own, size in zip(self.sides, shape[-2:], strict=True)}
-        return FieldType(Grid(float(apart.pop())), guessed=True) if len(apart) == 1 else None
+        apart = self._apart(shape[-2:])
+        return None if apart is None else FieldType(Grid(apart), guessed=True)
+
+    def _apart(self, sides: Sequence[int]) -> float | None:
+        """Return how many pixels lie between two of so many places, if need be in whole pixels."""
+        if (told := self._spacing(sides)) is not None:
+            return told
+        apart = {max(1, round(own / max(size, 1))) for own, size in zip(self.sides, sides, strict=True)}
+        return float(apart.pop()) if len(apart) == 1 else None
 
     def ways(self, field: FieldType, shape: tuple[int, ...], told: Sequence[FieldType]) -> Sequence[FieldType]:
         """Return the other way round where as many channels as places may lie last or before them, or be places."""
@@ -293,6 +311,8 @@ class GridInference(Inference):
         return None
 
     def functional(self, shape: tuple[int, ...]) -> FieldType | None:
+        if shape in self.stacked:
+            return FieldType(self.stacked[shape], guessed=True)
         return INVARIANT.guess() if 1 <= len(shape) <= 2 or shape in self.whole else None
 
     def others(self, inputs: Inputs, seed: int) -> Inputs:
@@ -358,11 +378,7 @@ def _strides(module: nn.Module, given: FieldType | None) -> bool:
     """Say whether a module goes over a map in steps; a kernel of one place may as well mix heads."""
     if getattr(module, "stride", None) is None or (given is not None and not isinstance(given.domain, Grid)):
         return False
-    return given is not None or max(_pair(getattr(module, "kernel_size", 1))) > 1
-
-
-def _pair(value: Any) -> tuple[float, ...]:
-    return tuple(map(float, value)) if isinstance(value, Sequence) else (float(value),)
+    return given is not None or max(pair(getattr(module, "kernel_size", 1))) > 1
 
 
 def _spacing(
@@ -377,8 +393,9 @@ def _spacing(
         return before
     stride = getattr(module, "stride", None)
     if stride is not None and not isinstance(stride, str):
-        step = max(_pair(stride))
-        return before / step if isinstance(module, nn.ConvTranspose2d) else before * step
+        step = max(pair(stride))
+        # transposed and undone, as by pooled indices, a stride leaves more places
+        return before / step if max(shape[-2:]) > max(places) else before * step
     rows, columns = (own / size for own, size in zip(places, shape[-2:], strict=True))
     # parts of an image, or channels, lie on an axis that grows while the other shrinks, or by far more than the other
     if min(rows, columns) < 1 < max(rows, columns) or max(rows, columns) > UNEVEN * min(rows, columns):
@@ -410,24 +427,8 @@ def receptive(
         return radius
     if kernel is None:  # no further than a step of the coarser of the two grids
         return radius + max(1.0, *(a / b for a, b in zip(shape_in[-2:], shape[-2:]))) * in_field.spacing
-    dilation = max(_pair(getattr(module, "dilation", 1)))
-    reach = (max(_pair(kernel)) - 1) / 2 * dilation
+    dilation = max(pair(getattr(module, "dilation", 1)))
+    reach = (max(pair(kernel)) - 1) / 2 * dilation
     if getattr(module, "padding", 0) == "same":
         reach = math.ceil(reach)  # of an even number of places one more is added behind
-    return radius + (reach + _off_centre(module, shape_in, shape)) * in_field.spacing
-
-
-def _off_centre(module: nn.Module, shape_in: tuple[int, ...], shape: tuple[int, ...]) -> float:
-    """Return how many steps of the input lie between a strided layer's samples and the places they stand for."""
-    stride, padding = getattr(module, "stride", None), getattr(module, "padding", 0)
-    if stride is None or isinstance(stride, str) or isinstance(padding, str) or max(_pair(stride)) == 1:
-        return 0.0
-    if isinstance(module, nn.ConvTranspose2d):
-        return 0.0
-    kernel, dilation = _pair(getattr(module, "kernel_size", 1)), _pair(getattr(module, "dilation", 1))
-    off = 0.0
-    for axis in range(2):
-        s, p, k, d = (v[axis % len(v)] for v in (_pair(stride), _pair(padding), kernel, dilation))
-        covered = (shape[axis - 2] - 1) * s + (k - 1) * d + 1
-        off = max(off, abs(shape_in[axis - 2] + 2 * p - covered) / 2)
-    return off
+    return radius + (reach + off_centre(module, shape_in, shape)) * in_field.spacing

@@ -46,11 +46,11 @@ def image_input(own: Recognised) -> InputSpec:
         sides = sorted({*SIDES, *_sides_told(own.network())}) if declared is None else []
         if declared is None and (found := several_images(own, tuple(needed), sides)):
             return named_images(found)
+        first = needed[0]
         raise ValueError(
-            f"its forward takes ({', '.join(needed)}); say in the file INPUT_SHAPE = {{{needed[0]!r}: (channels, "
-            "height, width), ...}, beside an image also 'vector 5', 'number' or 'below 10', INPUT_CHANNELS = "
-            f"{{{needed[0]!r}: 8, ...}} for sequences or INPUT_SIGNALS = ('x', 'edge_index', ...), or call "
-            "check_equivariance with the tensors"
+            f"its forward takes ({', '.join(needed)}): call check_equivariance with the tensors, of sets as they are, "
+            f"or say INPUT_SHAPE = {{{first!r}: (channels, height, width) or 'vector 5', 'number', 'below 10', ...}}, "
+            f"INPUT_CHANNELS = {{{first!r}: 8, ...}} or INPUT_SIGNALS = ('x', 'edge_index', ...)"
         )
     shape = _input_shape(own) if declared is None else declared_shape(declared)
     if declared is None and own.takes_one() and (names := _read_off(own, shape[0])):

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from explorer.app.thread.failures import sentence
-from explorer.network.tracing.bounded import Bounded, bounded
+from explorer.network.tracing.bounded import Bounded, bounded, joined
 from explorer.network.tracing.layers import named_error
 
 X = torch.arange(12.0).reshape(4, 3)
@@ -73,3 +73,14 @@ def test_a_gpu_that_gives_no_more_answers_is_told_in_a_sentence() -> None:
     )
     for told in (named_error(error), sentence(error)):
         assert "start again on the CPU" in told and "\n" not in told and len(told) < 300
+
+
+def test_a_sparse_matrix_of_nodes_that_are_not_there_is_refused_on_a_list_of_edges() -> None:
+    edges = torch.tensor([[0, 1, 6], [1, 6, 0]])
+    with joined([edges]):
+        rows = torch._convert_indices_from_coo_to_csr(edges[0], 7)
+        torch.sparse_csr_tensor(rows, edges[1], torch.ones(3), (7, 7))
+        with pytest.raises(IndexError, match="index 6 is out of range for 3 places"):
+            torch._convert_indices_from_coo_to_csr(edges[0], 3)
+        with pytest.raises(RuntimeError, match="ncols"):
+            torch.sparse_csr_tensor(torch.tensor([0, 1, 2, 3]), edges[1], torch.ones(3), (3, 3))

@@ -52,6 +52,11 @@ def ring(nodes: int = 6) -> Tensor:
     return torch.stack([torch.cat([at, (at + 1) % nodes]), torch.cat([(at + 1) % nodes, at])])
 
 
+def weighted() -> Given:
+    weights = drawn(8, 8).abs()
+    return Given((drawn(8, 5), weights + weights.t()), ("nodes", "pairs"))
+
+
 def series(layout: str) -> Given:
     shape = {"NCT": (1, 1, 128), "NTC": (1, 128, 1)}[layout]
     return Given((drawn(*shape),), (f"steps@{layout.index('T')}",))
@@ -95,6 +100,8 @@ CASES = (
     *PICTURES("DEQ", "f.conv2 f.conv2#2 f.conv2#3 f.conv2#4 f.conv2#5 f.conv2#6 f.conv2#7 f.conv2#8 f.conv2#9 "
               "f.conv2#10 f.conv2#11 f.conv2#12", partial(images, 3), "translation", "grid"),
     *PICTURES("RealNVP", "couplings.1", partial(images, 3), "translation", "grid", "fixed"),
+    *PICTURES("CapsNet", "routed.conv", partial(images, 1), "translation", "grid", "grid"),
+    *PICTURES("SegNet", "mid", partial(images, 1, step=2), "translation", "grid"),
     refused("pictures", "Painter", VECTOR, drawn(1, 32), ""),
     *SERIES("TCN", "network.1.norm", partial(series, "NCT"), "shift", "steps@1", inside=29),
     *SERIES("S4Model", "s4_2", partial(series, "NTC"), "shift", "steps@1"),
@@ -108,4 +115,6 @@ CASES = (
     *RELATIONS("SwitchTransformer", "moe2", partial(members, 3), "permutation", "nodes@1"),
     *RELATIONS("SlotNet", "slots", partial(members, 4), "permutation", "fixed"),
     *RELATIONS("GGNN", "gru gru#2", lambda: Given((drawn(6, 5), ring()), ("nodes", "index")), "permutation", "nodes"),
+    *RELATIONS("GraphUNets", "up", weighted, "permutation", "nodes"),
+    *RELATIONS("Walks", "", lambda: Given((drawn(6, 4), ring()), ("nodes", "index")), "permutation", "nodes"),
 )  # fmt: skip

@@ -365,3 +365,47 @@ class Painter(nn.Module):
     def forward(self, z):
         w = self.style(z)
         return self.conv(F.interpolate(self.const.repeat(len(z), 1, 1, 1), scale_factor=2), w)
+
+
+class SegNet(nn.Module):
+    """Put back where the largest values were; dark pictures have many that are as large."""
+
+    def __init__(self, fault=0):
+        super().__init__()
+        self.enc = nn.Conv2d(1, 8, 3, padding=1, padding_mode="circular")
+        self.mid = nn.Conv2d(8, 8, 3, padding=1, padding_mode="zeros" if fault else "circular")
+        self.dec = nn.Conv2d(8, 2, 3, padding=1, padding_mode="circular")
+        self.pool, self.unpool = nn.MaxPool2d(2, return_indices=True), nn.MaxUnpool2d(2)
+
+    def forward(self, x):
+        h = torch.relu(self.enc(x))
+        small, at = self.pool(h)
+        return self.dec(self.unpool(torch.relu(self.mid(small)), at, output_size=h.shape))
+
+
+class Capsules(nn.Module):
+    """Vectors for each kind at each place, (batch, kinds, vector, y, x), or with the places before the vectors."""
+
+    def __init__(self, given, kinds, length, fault=0, last=False):
+        super().__init__()
+        self.kinds, self.length, self.last = kinds, length, last
+        mode = "zeros" if fault else "circular"
+        self.conv = nn.Conv2d(given, kinds * length, 3, padding=1, padding_mode=mode)
+
+    def forward(self, u):
+        s = self.conv(u.flatten(1, -3)).unflatten(1, (self.kinds, self.length))
+        n = s.pow(2).sum(2, keepdim=True)
+        v = n / (1 + n) * s / (n.sqrt() + 1e-8)
+        return v.permute(0, 1, 3, 4, 2) if self.last else v
+
+
+class CapsNet(nn.Module):
+    def __init__(self, fault=0):
+        super().__init__()
+        self.conv1 = nn.Conv2d(1, 8, 5, padding=2, padding_mode="circular")
+        self.primary, self.routed = Capsules(8, 3, 4), Capsules(12, 4, 3, fault)
+        self.last = Capsules(12, 2, 5, last=True)
+
+    def forward(self, x):
+        u = self.routed(self.primary(torch.relu(self.conv1(x))))
+        return u, self.last(u).sum((1, 4))

@@ -156,3 +156,47 @@ class Places(nn.Module):
         h, x = self.gcl_0(self.embedding_in(h), edges, x)
         h, x = self.gcl_1(h, edges, x)
         return self.embedding_out(h), x
+
+
+class Selected(nn.Module):
+    """The nodes of the highest scores, gated; on small graphs many scores tie."""
+
+    def __init__(self, d):
+        super().__init__()
+        self.proj = nn.Linear(d, 1)
+
+    def forward(self, h):
+        v, idx = self.proj(h).sigmoid().squeeze(-1).topk(max(2, len(h) // 4))
+        return h[idx] * v[:, None], idx
+
+
+class GraphUNets(nn.Module):
+    """Pooled to the nodes of the highest scores, convolved there, put back; fault: where they are put back."""
+
+    def __init__(self, fault=0):
+        super().__init__()
+        self.down, self.bottom, self.up = nn.Linear(5, 8), nn.Linear(8, 8), nn.Linear(8, 2)
+        self.pool, self.fault = Selected(8), fault
+
+    def forward(self, x, adj):
+        h = torch.tanh(self.down(adj @ x / adj.sum(-1, keepdim=True).clamp(min=1) + x))
+        g, idx = self.pool(h)
+        g = torch.tanh(self.bottom(adj[idx][:, idx] @ g + g))
+        return self.up(h.index_add(0, torch.arange(len(g)) if self.fault else idx, g))
+
+
+class Walks(nn.Module):
+    """Two steps along the edges, by a sparse matrix; fault: the first half of the nodes hears more."""
+
+    def __init__(self, fault=0):
+        super().__init__()
+        self.enter, self.leave, self.fault = nn.Linear(4, 8), nn.Linear(8, 2), fault
+
+    def forward(self, x, edge_index):
+        row, col = edge_index[:, edge_index[0].argsort(stable=True)]
+        n = x.size(0)
+        crow = torch._convert_indices_from_coo_to_csr(row, n)
+        adj = torch.sparse_csr_tensor(crow, col, torch.ones_like(col).to(x.dtype), (n, n))
+        h = torch.tanh(self.enter(x))
+        h = h + adj @ (adj @ h) / 9
+        return self.leave(torch.cat([2 * h[: n // 2], h[n // 2 :]]) if self.fault else h)

@@ -1,0 +1,125 @@
+"""Tell by trial whether a law fails on ties alone, as of scores that are equal, of which the first ones are taken.
+
+Then the answer jumps at this very input. A fault that layers make changes as little as the input does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from explorer.declare.elements import Element
+from explorer.declare.inputs import Inputs
+from explorer.equivariance import measure
+from explorer.equivariance.audit import Audit
+from explorer.equivariance.sampled import Case
+from explorer.equivariance.verdict import sentences
+from explorer.network.space import inference_of
+from explorer.network.tracing.layers import LayerError
+
+APART = 1e-4  # share of the size of its numbers by which an input is changed: scores then differ by more than rounding
+JUMP = 0.1  # share by which an error then changes, if the answer jumps
+
+
+class Untied(NamedTuple):
+    """Inputs that differ from the given ones by little and tie nowhere, and what is said of that."""
+
+    given: list[Inputs]
+    told: str
+
+
+def apart(
+    audit: Audit, x: Inputs, values: Mapping[str, Tensor], element: Element, names: Sequence[str]
+) -> dict[str, Tensor]:
+    """Return the relative errors of layers under an element, of those where it is judged.
+
+    Args:
+        values: what the network gives for x.
+    """
+    found: dict[str, Tensor] = {}
+    if not x.exact(element := element.on(x)):
+        return found
+    answers = audit.run(x.moved(element))[0]
+    for layer in map(audit.trace.__getitem__, names):
+        expected, answer = measure.expected_after(element, layer, values[layer.name]), answers[layer.name]
+        if expected is None or layer.field is None or answer.shape != expected.shape:
+            continue
+        if element.exact(layer.field, tuple(expected.shape)):
+            where = measure.mask(element, expected, layer.field, layer.sees)
+            found[layer.name] = measure.apart(expected, answer, where, layer.field)
+    return found
+
+
+def unjudged(audit: Audit, element: Element, other: bool = False) -> float | None:
+    """Return the relative error of the outputs under an unjudged element; the largest on unrelated `other` ones."""
+    case = audit.cases[0]
+    x = inference_of(case.inputs).another(case.inputs, audit.seed) if other else case.inputs
+    found = apart(audit, x, audit.run(x)[0] if other else case.values, element, audit.trace.outputs)
+    if len(found) < len(audit.trace.outputs):
+        return None
+    return max((float(e.max() if other else e.median()) for e in found.values()), default=0.0)
+
+
+def untied(audit: Audit, elements: Sequence[tuple[str, Element]]) -> Untied | None:
+    """Return inputs to measure on in place of those of an audit, where it is on ties that the network breaks its law.
+
+    None where it keeps the law, and where it breaks it as much beside them.
+    """
+    errors = {key: error for of in audit.errors.values() for key, error in of.items()}
+    least = max((audit.rounding[name] for name in audit.errors), default=0.0)
+    if audit.random or audit.unsteady or max(errors.values(), default=0.0) <= least:
+        return None
+    for number, case in enumerate(audit.cases):
+        worst = max(((e, key[0]) for key, e in errors.items() if key[1] == number), default=(0.0, ""))[1]
+        for label in dict.fromkeys(filter(None, (worst, _worst_of_first(audit)))):
+            if (found := _first_jump(audit, case, dict(elements)[label])) is not None:
+                beside = (_beside(c.inputs, audit.seed) for c in audit.cases)
+                return Untied([x for x in beside if x is not None], sentences.ties(found, label, APART))
+    return None
+
+
+def _worst_of_first(audit: Audit) -> str:
+    """Return the label of the worst element for the first layer that shows a fault."""
+    for name in audit.names:
+        errors = {label: error for label, (error, _) in audit.table[name].items() if error is not None}
+        if errors and max(errors.values()) > audit.rounding[name]:
+            return max(errors, key=errors.__getitem__)
+    return ""
+
+
+def _first_jump(audit: Audit, case: Case, element: Element) -> str | None:
+    """Return the name of the first layer whose error under an element is another one beside an input, None of none.
+
+    A fault of the output may hide what ties do to it, and not what they do to a layer before it.
+    """
+    if (x := _beside(case.inputs, audit.seed)) is None:
+        return None
+
+    def errors(of: Inputs) -> dict[str, float]:
+        found = apart(audit, of, audit.run(of)[0], element, audit.names)
+        return {name: float(e.max()) for name, e in found.items()}
+
+    def first(one: Mapping[str, float], other: Mapping[str, float]) -> str | None:
+        jumps = (n for n, e in one.items() if e > audit.rounding[n] and abs(e - other.get(n, 0.0)) > JUMP * e)
+        return next(jumps, None)
+
+    try:
+        here = errors(case.inputs)
+        found = first(here, errors(x))
+        # what changes from run to run is no tie
+        return None if found is None or first(here, errors(case.inputs)) is not None else found
+    except LayerError:  # as of a product that takes no other numbers than those of the given input
+        return None
+
+
+def _beside(inputs: Inputs, seed: int) -> Inputs | None:
+    """Return inputs with numbers that differ by little from these, each by another amount; None of whole numbers."""
+    x = inputs.x
+    if not x.is_floating_point() or not x.numel():
+        return None
+    chance = torch.Generator().manual_seed(seed)
+    noise = torch.randn(x.shape, generator=chance, device="cpu", dtype=torch.float64).to(x)
+    return inputs.with_x(x + APART * float(x.abs().mean()) * noise)

@@ -1,0 +1,51 @@
+"""Tell by trial on which axes the places of an image lie, as on the last two of capsules, or of a map of one value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import torch
+from torch import Tensor
+
+from explorer.network.space import Trial
+from explorer.network.tracing.layers import Layer, LayerError
+from explorer.spaces.grid.stacks import Stack
+
+LEAST = 3  # axes: that of the batch and those of the places
+
+
+def stacks(
+    run: Trial, x: Tensor, layers: Sequence[Layer], spacing: Callable[[Sequence[int]], float | None]
+) -> dict[tuple[int, ...], Stack]:
+    """Return {shape: where the places lie} of layers with two neighbouring axes that grow with those of the image.
+
+    Args:
+        spacing: how many pixels lie between two of so many places, None where nothing tells it.
+    """
+    x, count = x[:1], len(x)
+    many = [n for n in layers if n.field is None and len(n.shape) >= LEAST and n.shape[0] == count]
+    if not many:
+        return {}
+    names = [layer.name for layer in many]
+    try:
+        taller, wider = run(x.repeat(1, 1, 2, 1), names), run(x.repeat(1, 1, 1, 2), names)
+    except torch.OutOfMemoryError:
+        raise
+    except LayerError:  # it takes images of this size and no other
+        return {}
+    found: dict[tuple[int, ...], Stack] = {}
+    for layer in many:
+        rows, columns = _grown(layer, taller), _grown(layer, wider)
+        if len(rows) != 1 or columns != [rows[0] + 1]:
+            continue
+        if (step := spacing(layer.shape[rows[0] : rows[0] + 2])) is not None:
+            found[layer.shape] = Stack(rows[0] - 1, len(layer.shape) - rows[0] - 2, step)
+    return found
+
+
+def _grown(layer: Layer, larger: Mapping[str, Tensor]) -> list[int]:
+    """Return the axes along which a layer gives more for a larger image."""
+    shape = (layer.shape[0], *larger[layer.name].shape[1:])
+    if len(shape) != len(layer.shape):
+        return []
+    return [k for k, (now, size) in enumerate(zip(shape, layer.shape, strict=True)) if now > size]

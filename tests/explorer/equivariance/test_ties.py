@@ -1,0 +1,91 @@
+"""Laws that fail on ties alone are told from faults, and groups that give a verdict where another has none."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from equiscope import check_equivariance
+from explorer.app.answering.engine import LocalEngine
+from explorer.app.command.audit import audit
+from explorer.state.state import State
+
+
+class Chosen(nn.Module):
+    """Answer with the members of the highest scores, added up with their weights."""
+
+    def __init__(self, fault: float = 0.0) -> None:
+        super().__init__()
+        self.score, self.out, self.fault = nn.Linear(2, 1), nn.Linear(3, 2), fault
+
+    def forward(self, x: Tensor) -> Tensor:
+        kept = self.score(x[:, :2])[:, 0].topk(3).indices  # the last column has no say in the score
+        first = self.fault * torch.arange(len(x), dtype=x.dtype)[kept]
+        return self.out(x[kept] + first[:, None]).sum(0)
+
+
+def members() -> Tensor:
+    """Return eight members, of which five have the same score, the highest or not."""
+    x = torch.rand(8, 3, generator=torch.Generator().manual_seed(0))
+    x[2:7, :2] = x[2, :2].clone()
+    return x
+
+
+def test_a_law_that_fails_on_a_tie_alone_holds_and_is_told() -> None:
+    torch.manual_seed(0)
+    report = check_equivariance(Chosen(), members(), "permutation", details=False)
+    assert report.verdict == "holds"
+    assert any("because values tie" in note for note in report.warnings)
+
+
+def test_a_fault_beside_a_tie_is_still_one() -> None:
+    torch.manual_seed(0)
+    assert check_equivariance(Chosen(0.1), members(), "permutation", details=False).verdict == "broken"
+
+
+class Counting(nn.Module):
+    """Give another answer from the tenth call on."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.conv, self.calls = nn.Conv2d(1, 4, 3, padding=1, padding_mode="circular"), 0
+
+    def forward(self, x: Tensor) -> Tensor:
+        self.calls += 1
+        late = torch.linspace(0, 1, x.shape[-1], dtype=x.dtype) * (self.calls >= 10)
+        return torch.relu(self.conv(x)) + late
+
+
+def test_what_changes_from_call_to_call_is_no_tie() -> None:
+    report = check_equivariance(Counting(), torch.rand(2, 1, 9, 9), "translation", details=False)
+    assert report.verdict != "holds"
+    assert not any("tie" in note.split() for note in report.warnings)
+
+
+TOKENS = """
+import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self, fault=0):
+        super().__init__()
+        self.embed, self.enc = nn.Embedding(30, 8), nn.TransformerEncoderLayer(8, 2, 16, batch_first=True)
+        self.fault = fault
+
+    def forward(self, input_ids):
+        h = self.embed(input_ids)
+        return self.enc(h + self.fault * torch.linspace(0, 1, h.shape[1], dtype=h.dtype)[:, None])
+"""
+
+
+@pytest.mark.parametrize(("fault", "does"), [(0, "holds"), (1, "is broken")])
+def test_where_no_verdict_can_be_given_a_group_that_gives_one_is_named(tmp_path: Path, fault: int, does: str) -> None:
+    (tmp_path / "net.py").write_text(TOKENS)
+    state = State(f"{tmp_path / 'net.py'}:Net(fault={fault})")
+    (report,) = audit(LocalEngine({}, trust=True), state, "shift", "float64", None, {})
+    assert report.verdict == "no law"
+    assert [h for h in report.hints if "circular-shift" in h and h.endswith(f"there it {does}")]
