@@ -84,11 +84,9 @@ def test_truth_values_of_a_layer_fed_alone_are_told_by_it(engine: LocalEngine, t
     """Torch says that the `-` operator with a bool tensor is not supported."""
     path = tmp_path / "net.py"
     path.write_text(LATER)
-    frame = engine.answer(
-        State(f"{path}:Net", sample="ramp:1x1x16x16", steps=(Step("rotate", (90.0,)),)), lambda: False
-    )
+    state = State(f"{path}:Net", sample="ramp:1x1x16x16", steps=(Step("rotate", (90.0,)),))
     with pytest.raises(LayerError, match="layer odd gave real numbers before, and now bool values"):
-        list(engine.refine(frame))
+        list(engine.refine(engine.answer(state, lambda: False)))
 
 
 def test_a_network_that_cannot_be_hashed_is_told_what_to_change(engine: LocalEngine, tmp_path: Path) -> None:
