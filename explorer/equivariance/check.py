@@ -39,6 +39,7 @@ from explorer.network.tracing.capture import capture
 from explorer.network.tracing.layers import LayerError, NotFiniteError, Trace
 from explorer.network.tracing.running import evaluating, undisturbed
 from explorer.network.tracing.trace import trace
+from explorer.network.tracing.walking import named_modules, named_tensors, parameters_of
 
 MULTIPLES = (2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16)  # of the steps of a network, tried where it breaks its law in its own
 
@@ -102,12 +103,12 @@ def check_equivariance(
     model = copied(model)
     if first.call is None:
         require_call(model, len(first.arguments))
-    if any(is_lazy(v) for v in (*model.parameters(), *model.buffers())):
+    if any(is_lazy(v) for _, v in named_tensors(model)):
         with evaluating(model), torch.no_grad():
             # lazy layers get their shapes of the data that they first meet
             called(model, first.to(dtype=_precision(model)), clone=True)
     stored = rounding.counted(rounding.stored(model), model, symmetry)
-    device = next((p.device for p in model.parameters()), torch.device("cpu"))
+    device = next((p.device for p in parameters_of(model)), torch.device("cpu"))
     notes = []
     own = _precision(model)
     if dtype is not None and dtype != own and (said := _fails(model, given, dtype, device)):
@@ -119,7 +120,7 @@ def check_equivariance(
     kind = dtype or own
     given = [x.to(device, kind) for x in given]
     first = given[0]
-    training = [n for n, m in model.named_modules() if m.training and isinstance(m, NORMS_AND_DROPOUT)]
+    training = [n for n, m in named_modules(model) if m.training and isinstance(m, NORMS_AND_DROPOUT)]
     with evaluating(model), torch.no_grad(), convolving(first.x):
         repeats = Repeats(model, first, seed)
         traced = trace(model, first, overrides=overrides, declared=declared, parts=True)
@@ -265,7 +266,7 @@ def unrepeated(report: Report, told: str) -> Report:
 
 def _precision(model: nn.Module) -> torch.dtype:
     """Return the precision that a network was made in; one without real parameters takes what torch makes."""
-    return next((p.dtype for p in model.parameters() if p.is_floating_point()), torch.float32)
+    return next((p.dtype for p in parameters_of(model) if p.is_floating_point()), torch.float32)
 
 
 def _require_answer(model: nn.Module, given: Sequence[Inputs], traced: Trace, space: NetworkSpace, began: bool) -> None:

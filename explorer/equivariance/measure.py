@@ -18,7 +18,7 @@ from explorer.declare.elements import SMEARED, Element, NoAction
 from explorer.declare.inputs import Inputs
 from explorer.declare.types.fields import FieldType
 from explorer.network.tracing.capture import feed
-from explorer.network.tracing.layers import Layer, Trace
+from explorer.network.tracing.layers import Layer, LayerError, Trace
 from explorer.work.budget import budgeted
 
 K = 64.0  # tolerance = K eps sqrt(weighted layers): rounding of well-conditioned layers stays a factor 10 below
@@ -266,7 +266,13 @@ def local_answer(
         return None
     if known is not None and unmoved(fed, moved):
         return known
-    return feed(model, trace, layer.name, moved, fed)
+    answer = feed(model, trace, layer.name, moved, fed)
+    if known is not None and known.is_floating_point() and not answer.is_floating_point():
+        kind = str(answer.dtype).removeprefix("torch.")
+        raise LayerError(
+            layer.name, f"layer {layer.name} gave real numbers before, and now {kind} values: what it gives changes"
+        )
+    return answer
 
 
 def fed_exactly(element: Element, layer: Layer, fed: Sequence[Tensor]) -> bool:

@@ -14,6 +14,7 @@ from explorer.equivariance.trial import rounding
 from explorer.network.space import inference_of
 from explorer.network.tracing.capture import Fed
 from explorer.network.tracing.layers import Trace
+from explorer.network.tracing.walking import named_modules
 
 
 class Runs(Protocol):
@@ -80,7 +81,7 @@ class Case:
 
             return hook
 
-        handles = [m.register_forward_pre_hook(entering(n)) for n, m in audit.model.named_modules()]
+        handles = [m.register_forward_pre_hook(entering(n)) for n, m in named_modules(audit.model)]
         try:
             audit.run(self.inputs)
         finally:

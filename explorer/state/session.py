@@ -16,6 +16,7 @@ from __future__ import annotations
 import json
 import math
 import re
+import stat
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cache, partial
@@ -110,6 +111,8 @@ def load_session(path: str | Path, damaged: bool = False) -> Session:
     """
     path = Path(path)
     try:
+        if not (stat.S_ISREG(mode := path.stat().st_mode) or stat.S_ISDIR(mode)):
+            raise SessionError("it is no file but a device or a pipe")  # reading might not end
         with path.open("rb") as file:
             data = file.read(LONGEST + 1)
         if len(data) > LONGEST:

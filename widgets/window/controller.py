@@ -335,9 +335,8 @@ class Controller(QObject):
     def take(self, message: object) -> None:
         """Take what the worker delivered."""
         match message:
-            case Frame():
-                if not self._newest.overtakes(message):
-                    self._show(message)
+            case Frame() if not self._newest.overtakes(message):
+                self._show(message)
             case OrbitCurve():
                 if orbit_key(message.state) == orbit_key(self.state):
                     self._curves[message.model] = message
@@ -346,7 +345,10 @@ class Controller(QObject):
                 self.busy.emit(message)
             case Printed(text):
                 self.log.emit("info", text.rstrip("\n"))
-            case Failure() if message.where != "orbit" or message.state.epoch == self.state.epoch:
+            case Failure() if message.state.epoch != self.state.epoch:  # what was asked for meanwhile is awaited still
+                if message.where != "orbit":
+                    self._log_failure(message)
+            case Failure():
                 self.waiting = self.waiting and message.where == "orbit"
                 self.player.stop()
                 self._fail(message)

@@ -36,6 +36,7 @@ from explorer.network.opening.files.looking import ENDINGS, contents
 from explorer.network.opening.files.trust import Trust
 from explorer.network.opening.loading import card_source, find_card, load_model, model_info
 from explorer.network.opening.refusals import ModelError
+from explorer.network.tracing.walking import named_tensors
 from explorer.square.analyses.figures import outline, refine_figures
 from explorer.square.analyses.idle import beside
 from explorer.square.analyses.laws import refine_laws
@@ -73,7 +74,7 @@ class LocalEngine:
         self.cards = dict(cards)
         self.trust = trust if isinstance(trust, Trust) else Trust(everything=trust)
         self._models: Table[object, tuple[nn.Module, tuple[str, ...]]] = Table(
-            shared, _KEEP, lambda made: held_bytes([*made[0].parameters(), *made[0].buffers()])
+            shared, _KEEP, lambda made: held_bytes(t for _, t in named_tensors(made[0]))
         )
         self._samples: Table[object, Sample] = Table(shared, _SAMPLES)
         self._prepared: Table[object, Prepared] = Table(shared, _KEEP, lambda p: p.nbytes)

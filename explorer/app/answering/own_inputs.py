@@ -26,6 +26,7 @@ from explorer.network.opening.helpers import place_of
 from explorer.network.opening.loading import find_card, found_in, load_model, recognised
 from explorer.network.opening.refusals import ModelError
 from explorer.network.tracing.running import evaluating, tensors_in
+from explorer.network.tracing.walking import parameters_of
 from explorer.square.space import space_of_kind
 from explorer.work.files.places import at_home
 
@@ -219,7 +220,7 @@ def _code(bare: str) -> tuple[Path, str, str | None]:
 
 
 def _precision(model: nn.Module) -> torch.dtype:
-    return next((p.dtype for p in model.parameters() if p.is_floating_point()), torch.float32)
+    return next((p.dtype for p in parameters_of(model) if p.is_floating_point()), torch.float32)
 
 
 def _shape(shape: tuple[int, ...]) -> str:

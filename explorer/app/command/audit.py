@@ -30,6 +30,7 @@ from explorer.network.input.inputs import called, inputs_from
 from explorer.network.space import inference_of
 from explorer.network.tracing.capture import calls_alike, capture
 from explorer.network.tracing.layers import LayerError
+from explorer.network.tracing.walking import parameters_of
 from explorer.square.preparing.prepare import DTYPES, Prepared
 from explorer.square.space import Space, space_of, space_of_kind
 from explorer.state.state import State
@@ -130,7 +131,7 @@ def _given(
     try:
         p = engine.prepared(first, state.model).whole()
     except LayerError:
-        made = next((q.dtype for q in model.parameters() if q.is_floating_point()), torch.float32)
+        made = next((q.dtype for q in parameters_of(model) if q.is_floating_point()), torch.float32)
         own = str(made).removeprefix("torch.")
         if own not in DTYPES or own == dtype:
             raise

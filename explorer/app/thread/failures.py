@@ -16,6 +16,7 @@ from explorer.work.files.places import INSTALLED, at_home
 from explorer.work.torch_words import in_our_words
 
 LONGEST = 10_000  # characters of a message that are looked at
+LONGEST_PATH = 220  # characters of a path in a sentence; of a longer one the beginning and the end are told
 # modules whose exceptions are written for a person; in a wheel the packages are parts of equiscope
 OURS = ("equiscope",) if INSTALLED else ("equiscope", "explorer", "models", "widgets", "main", "__main__")
 NO_MEMORY = ("not enough memory", "can't allocate memory", "std::bad_alloc")
@@ -120,8 +121,9 @@ def sentence(error: BaseException) -> str:
     if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
         return "No more files can be opened: close other programs, or raise the limit (ulimit -n)."
     if isinstance(error, OSError) and error.strerror:
-        name = f": {error.filename}" if error.filename is not None else ""
-        return f"{error.strerror}{name}."
+        name = "" if error.filename is None else one_line(str(error.filename))
+        name = name if len(name) <= LONGEST_PATH else f"{name[: LONGEST_PATH // 3]}…{name[-LONGEST_PATH // 2 :]}"
+        return f"{error.strerror}{': ' * bool(name)}{name}."
     if isinstance(error, KeyError) and error.args:
         text = f"{error.args[0]!r} is missing"
     if isinstance(error, SystemExit):

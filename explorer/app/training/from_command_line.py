@@ -85,6 +85,8 @@ def train(aim: Aim, log: Path | None, *, logged: bool, quiet: bool) -> Mapping[s
         raise BadInput(f"{error}{again}") from None
     finally:
         teller.end(drive)
+        if not keeper.ring.steps:  # nothing to go on from
+            keeper.ring.clear()
     keeper.ring.clear()
     return figures
 

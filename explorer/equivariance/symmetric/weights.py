@@ -26,6 +26,7 @@ from explorer.network.changing.interventions.hooks import standing_for
 from explorer.network.changing.precision import converted
 from explorer.network.tracing.capture import Fed
 from explorer.network.tracing.running import tensors_in
+from explorer.network.tracing.walking import modules_of
 from explorer.work import progress
 
 STEPS = 400  # of conjugate gradients
@@ -169,7 +170,7 @@ def _projected(setting: Setting, names: tuple[str, ...], elements: list[Element]
     if not elements:
         raise NotApplicable("no element of the group has a law at it")
     module = converted(copy.deepcopy(setting.module), torch.float64).eval()
-    for m in module.modules():
+    for m in modules_of(module):
         m._forward_hooks.clear()
         m._forward_pre_hooks.clear()
     own = dict(module.named_parameters())

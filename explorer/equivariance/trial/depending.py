@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from explorer.network.tracing.layers import Layer, LayerError
 from explorer.network.tracing.running import tensors_in
+from explorer.network.tracing.walking import named_modules
 
 MOST = 16  # layers that are tried, of a network with more than that unknown
 SHARE = 0.1  # of its size, by which a value is changed
@@ -46,7 +47,7 @@ def hear(
     run: Callable[[], Mapping[str, Tensor]],
 ) -> set[str] | None:  # fmt: skip
     """Return those layers whose values change when a tensor that `module` gives is changed; None where no run tells."""
-    if module not in dict(model.named_modules()):
+    if module not in dict(named_modules(model)):
         return None  # a value that no module returns
 
     def change(_: nn.Module, __: Any, result: Any) -> None:

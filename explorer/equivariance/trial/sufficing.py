@@ -28,6 +28,7 @@ from explorer.network.input.typed_tensors import enrol
 from explorer.network.opening.global_state import reseed
 from explorer.network.tracing.capture import Fed, capture
 from explorer.network.tracing.layers import Layer, LayerError, Trace
+from explorer.network.tracing.walking import named_modules
 
 TRIALS = 32  # runs of the network at most
 HARM = 10.0  # times as large as before is an error that mending a layer makes worse
@@ -76,7 +77,7 @@ class Sufficing:
         self.model, self.trace, self.squares, self.seed = model, trace, squares, seed
         self.limits = {name: rounding[name] for name in ends}
         self.rounding = rounding
-        self.modules = dict(model.named_modules())
+        self.modules = dict(named_modules(model))
         self.budget = TRIALS
         self.known: dict[frozenset[str], bool] = {}
         self.errors: dict[frozenset[str], float | None] = {}

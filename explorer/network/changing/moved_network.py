@@ -14,6 +14,8 @@ from typing import Protocol, runtime_checkable
 
 from torch import nn
 
+from explorer.network.tracing.walking import modules_of
+
 
 @runtime_checkable
 class Follower(Protocol):
@@ -29,7 +31,7 @@ class Follower(Protocol):
 def following(model: nn.Module) -> Iterator[bool]:
     """Change the modules that know how, for as long as rho(g) x is looked at; yield whether one of them does."""
     # a class without the method is told at once; asking the protocol of every module takes longer than to run them
-    able = (m for m in model.modules() if hasattr(type(m), "following"))
+    able = (m for m in modules_of(model) if hasattr(type(m), "following"))
     changed = [m for m in able if isinstance(m, Follower) and m.alpha != 1.0]
     with ExitStack() as stack:
         for module in changed:

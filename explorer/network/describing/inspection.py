@@ -24,6 +24,7 @@ from explorer.network.space import spaces
 from explorer.network.tracing.layers import Layer, LayerError, layer_error
 from explorer.network.tracing.running import all_tensors_in, evaluating, tensors_in, undisturbed
 from explorer.network.tracing.trace import trace
+from explorer.network.tracing.walking import named_modules, named_tensors, parameters_of
 
 Shape = tuple[int, ...]
 
@@ -162,13 +163,13 @@ def inspect(
         KeyError: there is no such call; LayerError: a layer raised, and `.where` names it.
     """
     require_module(model)
-    was = {name: module.training for name, module in model.named_modules()}
+    was = {name: module.training for name, module in named_modules(model)}
     model = copied(model)
     recorder = _Recorder(model, activations)
     notes: list[str] = []
     layers: dict[str, Layer] = {}
     if inputs or arguments:
-        device = next((p.device for p in model.parameters()), torch.device("cpu"))
+        device = next((p.device for p in parameters_of(model)), torch.device("cpu"))
         inputs, arguments = tree_map(lambda v: _own(v, device), (inputs, arguments))
         with evaluating(model), torch.no_grad(), recorder:
             try:
@@ -184,7 +185,7 @@ def inspect(
         raise KeyError(f"no call is named {unknown[0]!r}{did_you_mean(unknown[0], recorder.shapes)}")
     return Inspection(
         type(model).__name__,
-        tuple(_module_row(name, m, was.get(name, m.training), recorder.of) for name, m in model.named_modules()),
+        tuple(_module_row(name, m, was.get(name, m.training), recorder.of) for name, m in named_modules(model)),
         tuple(_call_row(name, found, layers.get(name), model) for name, found in recorder.shapes.items()),
         MappingProxyType(recorder.kept), tuple(notes),
     )  # fmt: skip
@@ -202,7 +203,7 @@ class _Recorder:
     """Hooks on every module, while it is entered."""
 
     def __init__(self, model: nn.Module, activations: bool | Sequence[str]) -> None:
-        self.names = {module: name for name, module in model.named_modules()}
+        self.names = {module: name for name, module in named_modules(model)}
         self.wanted = activations
         self.shapes: dict[str, _Seen] = {}
         self.kept: dict[str, Tensor] = {}
@@ -232,7 +233,7 @@ def _unlike(model: nn.Module, given: object) -> str:
     """Return the precisions of a network and of its input, in brackets, where they differ."""
     own, other = (
         sorted({str(t.dtype).removeprefix("torch.") for t in tensors if t.is_floating_point()})
-        for tensors in (model.parameters(), all_tensors_in(tree_leaves(given)))
+        for tensors in (parameters_of(model), all_tensors_in(tree_leaves(given)))
     )
     if not own or not other or own == other:
         return ""
@@ -291,8 +292,8 @@ def _made(model: nn.Module, inputs: Sequence[Any], x_field: FieldType | None) ->
 
 
 def _module_row(name: str, module: nn.Module, training: bool, calls: Mapping[str, Sequence[str]]) -> ModuleRow:
-    own = [p for p in module.parameters() if not isinstance(p, nn.parameter.UninitializedParameter)]
-    held = [*own, *module.buffers()]
+    held = [t for _, t in named_tensors(module) if not isinstance(t, nn.parameter.UninitializedParameter)]
+    own = [t for t in held if isinstance(t, nn.Parameter)]
     return ModuleRow(
         name, type(module).__name__, name.count(".") + 1 if name else 0, sum(p.numel() for p in own),
         sum(p.numel() for p in own if p.requires_grad), sum(t.numel() * t.element_size() for t in held),

@@ -54,11 +54,15 @@ from explorer.network.opening.typed_arguments import maker
 from explorer.network.opening.way import ways
 from explorer.network.space import space_of_kind, spaces
 from explorer.network.tracing.layers import named_error
-from explorer.network.tracing.walking import IN_ITSELF, holds_itself, named_modules
+from explorer.network.tracing.walking import IN_ITSELF, holds_itself, modules_of, named_modules
 from explorer.work.files.places import at_home
 from explorer.work.training.examples import from_examples
 
 _LONGEST_NAME = 200  # characters of the name of a layer
+_HASHLESS = (
+    "its {} has an __eq__ and no __hash__, so that torch cannot hold it: leave __eq__ out, or write __hash__ = "
+    "object.__hash__ beside it (of a dataclass: eq=False)"
+)
 _NAMES = f"a name has at most {_LONGEST_NAME} characters, all of which can be shown; rename it"
 
 
@@ -372,6 +376,8 @@ def built(name: str, build: Callable[[], nn.Module]) -> nn.Module:
             model = build()
         if inside := holds_itself(model):
             raise ModelError(name, f"{name} {IN_ITSELF.format(inside)}")
+        if odd := next((type(m).__name__ for m in modules_of(model) if type(m).__hash__ is None), ""):
+            raise ModelError(name, f"{name}: {_HASHLESS.format(odd)}")
         if hidden := _nameless(model):
             raise ModelError(name, f"{name} has a layer {hidden!r}: {_NAMES}")
         return model

@@ -24,7 +24,7 @@ from explorer.network.input.inputs import called
 from explorer.network.input.typed_tensors import enrol
 from explorer.network.tracing.layers import FORWARD, OUTPUT, LayerError, Trace, layer_error, named_error
 from explorer.network.tracing.running import attended, no_tensor, tensors_in
-from explorer.network.tracing.walking import named_modules
+from explorer.network.tracing.walking import named_modules, parameters_of
 from explorer.work.crumbs import within
 from explorer.work.progress import Cancelled
 
@@ -256,7 +256,7 @@ def recorded() -> Iterator[None]:
 @contextmanager
 def gradients_to_inputs(model: nn.Module) -> Iterator[None]:
     """Record gradients with respect to what is fed to the network alone: its parameters take none until the end."""
-    was = {p: p.requires_grad for p in model.parameters()}
+    was = {p: p.requires_grad for p in parameters_of(model)}
     try:
         for p in was:
             p.requires_grad_(False)

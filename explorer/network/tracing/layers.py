@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from torch import Tensor, nn
 
 from explorer.declare.types.fields import FieldType
+from explorer.network.tracing.walking import named_modules
 from explorer.work.torch_words import in_our_words
 
 OUTPUT = "output"  # the name of the root module's own result, when no named module produced it
@@ -162,7 +163,7 @@ class Run:
 def failing(model: nn.Module, error: BaseException) -> str:
     """Return the name of the innermost module in whose forward `error` was raised; "" is `model` itself."""
     try:
-        names = {id(module): name for name, module in model.named_modules()}
+        names = {id(module): name for name, module in named_modules(model)}
     except Exception:  # it may be this that has failed
         return ""
     found, step = "", error.__traceback__

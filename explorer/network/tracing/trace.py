@@ -45,7 +45,7 @@ from explorer.network.tracing.reasons import declares
 from explorer.network.tracing.running import measured, no_tensor, tensors_in, tensors_of
 from explorer.network.tracing.studying import studied
 from explorer.network.tracing.trials import Sizes, counted, kept, sizes
-from explorer.network.tracing.walking import IN_ITSELF, held_elsewhere, holds_itself, named_modules
+from explorer.network.tracing.walking import IN_ITSELF, held_elsewhere, holds_itself, named_modules, named_tensors
 from explorer.work.progress import Cancelled
 
 
@@ -384,7 +384,7 @@ class _Recorder:
     def _told(self, module: nn.Module, tensors: Sequence[Tensor]) -> bool:
         """Say whether an argument is a parameter or a buffer of another module."""
         given = {id(t) for t in tensors} & self._stored
-        return bool(given) and not given <= {id(t) for t in (*module.parameters(), *module.buffers())}
+        return bool(given) and not given <= {id(t) for _, t in named_tensors(module)}
 
     def _guessed_alike(self, module: nn.Module, given: Tensor, out: Tensor) -> bool:
         """Return whether what came in is what goes out, or has its shape and was known by nothing else."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from itertools import islice
 
 import numpy as np
 import torch
@@ -24,6 +23,7 @@ from explorer.network.describing.statistics import first_strange, moments, silen
 from explorer.network.inner.tiled import Tiled, looked_at
 from explorer.network.tracing.layers import LayerError
 from explorer.network.tracing.running import evaluating
+from explorer.network.tracing.walking import modules_of
 from explorer.square.analyses.orbits import orbit_elements, orbit_values
 from explorer.square.frame import Outline, Square
 from explorer.square.preparing.kept import kept
@@ -53,7 +53,7 @@ def outline(card: Callable[[str], Card], network: Callable[[State, str], nn.Modu
         raise
     except (Exception, SystemExit):  # the frame says what is wrong with it, or is that of the file before
         return None
-    if sum(1 for _ in islice(model.modules(), MANY + 1)) <= MANY:
+    if len(modules_of(model)) <= MANY:
         return None
     return Outline(state, title, module_infos(model, None))
 

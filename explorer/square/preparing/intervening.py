@@ -27,6 +27,7 @@ from explorer.network.opening.global_state import reseed
 from explorer.network.tracing.capture import Fed, capture
 from explorer.network.tracing.layers import Layer
 from explorer.network.tracing.running import evaluating
+from explorer.network.tracing.walking import modules_of, parameters_of
 from explorer.square.frame import Change as Changed
 from explorer.square.preparing.kept import kept
 from explorer.square.preparing.prepare import Prepared
@@ -160,7 +161,7 @@ def _first(setting: Setting, ways: Sequence[Experiment]) -> Change | None:
     except NotApplicable as error:
         raise ValueError(f"{layer.name} cannot be symmetrised: {error}") from None
     kept_weights = {name: value.detach().clone() for name, value in setting.model.state_dict().items()}
-    padding = [(m, m.padding_mode) for m in module.modules() if hasattr(m, "padding_mode")]
+    padding = [(m, m.padding_mode) for m in modules_of(module) if hasattr(m, "padding_mode")]
     for way in ways:
         try:
             change = way.apply(setting)
@@ -186,7 +187,7 @@ def group_of(card: Card) -> str:
 
 def setting_of(base: Prepared, model: nn.Module, name: str, group: str) -> Setting:
     """Return what experiments on a layer are told."""
-    own = next((p.dtype for p in model.parameters() if p.is_floating_point()), base.x.dtype)
+    own = next((p.dtype for p in parameters_of(model) if p.is_floating_point()), base.x.dtype)
     inputs = base.inputs.to(dtype=own)
     found = [g.on(inputs) for g in elements_of(base, group)]
     kept = base.fed.get(base.trace[name].called, ())

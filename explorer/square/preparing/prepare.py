@@ -34,7 +34,7 @@ from explorer.network.tracing.capture import capture
 from explorer.network.tracing.layers import Layer, LayerError, Trace, innermost
 from explorer.network.tracing.running import attended, evaluating
 from explorer.network.tracing.trace import traced_run
-from explorer.network.tracing.walking import named_tensors, parameters_of
+from explorer.network.tracing.walking import named_modules, named_tensors, parameters_of
 from explorer.square.preparing.trouble import NO_TROUBLE, Trouble, cut_behind, first_changed, first_not_finite, varying
 from explorer.work.budget import held_bytes
 from explorer.work.progress import Cancelled, step
@@ -237,7 +237,7 @@ def prepare(
             else:
                 traced, first = traced_run(model, x, overrides=overrides, declared=declared)
         except KeyError as error:
-            there = ", ".join(name for name, _ in model.named_modules() if name)
+            there = ", ".join(name for name, _ in named_modules(model) if name)
             raise ValueError(f"{error.args[0]}; {card.name} has: {there}") from None
         names = [layer.name for layer in traced.layers]
         slow = first is not None and first.seconds >= SLOW_SECONDS

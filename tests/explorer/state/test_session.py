@@ -211,6 +211,13 @@ def test_a_file_is_named_in_its_error(tmp_path: Path) -> None:
         load_session(tmp_path / "none.json")
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes with names")
+def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(path := tmp_path / "pipe.json")
+    with pytest.raises(SessionError, match="it is no file but a device or a pipe"):
+        load_session(path)
+
+
 def test_a_large_file_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("explorer.state.session.LONGEST", 100)
     path = tmp_path / "large.json"

@@ -297,6 +297,18 @@ def test_a_frame_of_a_stale_epoch_is_not_shown(bench: Bench) -> None:
     assert bench.c.frame is not None and bench.c.frame.state.seed == 5
 
 
+def test_what_fails_of_a_network_that_is_no_longer_wanted_is_logged_and_not_said(bench: Bench) -> None:
+    """Its measures may fail while the next network is awaited, and that was taken for the answer."""
+    shown = bench.c.state
+    bench.engine.gate.clear()
+    bench.c.change({"seed": 5})
+    bench.c.take(Failure(shown, "layer trap left"))  # it was on its way already
+    assert bench.c.waiting and not bench.said["failed"] and ("error", "layer trap left") in bench.log
+    bench.engine.gate.set()
+    bench.settle()
+    assert bench.c.frame is not None and bench.c.frame.state.seed == 5
+
+
 def test_slow_answers_are_announced_and_the_word_is_taken_back(bench: Bench) -> None:
     bench.said["busy"].clear()
     bench.engine.gate.clear()

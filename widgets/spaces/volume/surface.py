@@ -9,6 +9,7 @@ import pyvista
 from numpy.typing import NDArray
 
 Array = NDArray[Any]
+SINGLE = 1e30  # values beyond which VTK's single precision, and what it multiplies, may be no numbers
 
 
 def isosurface(volume: Array, level: float) -> tuple[Array, Array]:
@@ -17,6 +18,14 @@ def isosurface(volume: Array, level: float) -> tuple[Array, Array]:
     x is to the right, y up and z along the slices, about the centre, a unit to a voxel. A rim of voxels of the value at
     the far side of the level closes what reaches the border.
     """
+    finite = np.isfinite(volume)
+    if not (finite.any() and np.isfinite(level)):
+        return np.zeros((0, 3)), np.zeros((0, 3), np.int64)
+    if not finite.all():  # what is no number is nothing, and what is infinite only large
+        low, high = float(volume[finite].min()), float(volume[finite].max())
+        volume = np.nan_to_num(volume, nan=low, posinf=max(high, level), neginf=min(low, level))
+    if (largest := max(float(np.abs(volume).max()), abs(level))) > SINGLE:
+        volume, level = volume / largest, level / largest
     rising = volume.max() > level
     if not rising or volume.min() >= level:
         return np.zeros((0, 3)), np.zeros((0, 3), np.int64)

@@ -17,6 +17,7 @@ from torch.utils.hooks import RemovableHandle
 from explorer.network.inner.watching import Inside, Standing
 from explorer.network.tracing.layers import FORWARD, OUTPUT, Layer, LayerError
 from explorer.network.tracing.running import tensors_in
+from explorer.network.tracing.walking import modules_of, named_modules
 
 _CALL: ContextVar[int] = ContextVar("call", default=0)  # which call a layer that is fed alone stands for
 
@@ -53,7 +54,7 @@ class Hooks:
                 inside[layer.name] = partial(_made_of, change, owner, layer.name, inside.get(layer.name))
                 continue
             by_module.setdefault(layer.module, []).append((layer.call, layer.part, layer.name, change))
-        modules = dict(model.named_modules())
+        modules = dict(named_modules(model))
         for base, wanted in by_module.items():
             hook = Hook(self, base, tuple(wanted))
             handle = modules[base].register_forward_hook(hook, with_kwargs=True)
@@ -128,7 +129,7 @@ def _sizes(tensor: Tensor) -> str:
 def changed_layer(layers: Mapping[str, Layer], name: str, model: nn.Module) -> Layer:
     """Return the layer of that name with the module that a hook is put on; the root for the network's own result."""
     layer = layers[name]
-    if name in (OUTPUT, FORWARD) and name not in dict(model.named_modules()):
+    if name in (OUTPUT, FORWARD) and name not in dict(named_modules(model)):
         return replace(layer, module="")
     return layer
 
@@ -136,7 +137,7 @@ def changed_layer(layers: Mapping[str, Layer], name: str, model: nn.Module) -> L
 @contextmanager
 def without_hooks(module: nn.Module) -> Iterator[None]:
     """Run a module without the hooks of others, which would count a call that the network did not make."""
-    saved = [(m, m._forward_hooks, m._forward_pre_hooks) for m in module.modules()]
+    saved = [(m, m._forward_hooks, m._forward_pre_hooks) for m in modules_of(module)]
     try:
         for m, hooks, before in saved:
             m._forward_hooks, m._forward_pre_hooks = type(hooks)(), type(before)()

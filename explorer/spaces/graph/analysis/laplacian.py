@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+HUGE = 1e280  # weights beyond which sums of many may be no numbers
 Sparse = Any  # a scipy CSR matrix: scipy.sparse is imported only where a matrix is made
 
 
@@ -71,6 +72,8 @@ def normalised_adjacency(edge_index: NDArray[np.integer], n: int, weights: NDArr
     """
     import scipy.sparse as sp
 
+    if weights is not None and np.size(weights) and float(np.max(weights)) > HUGE:
+        weights = np.ldexp(np.asarray(weights, np.float64), -64)  # their unit does not matter, but sums must be numbers
     i, j, w = symmetric_weights(edge_index, n, weights)
     degree = degrees(i, j, w, n)
     root = inverse_root(degree)

@@ -18,6 +18,7 @@ from explorer.network.opening.global_state import reseed
 from explorer.network.tracing.capture import capture, gradients_to_inputs
 from explorer.network.tracing.layers import Layer
 from explorer.network.tracing.running import evaluating
+from explorer.network.tracing.walking import named_modules
 from explorer.spaces.graph.drawing.values import GraphPart, Spectrum, Structure
 from explorer.spaces.graph.elements.relabelling import GraphMap
 from explorer.spaces.graph.fields import Edges, Graphs, NodeIndex, Nodes
@@ -124,7 +125,7 @@ def _side_fields(p: Prepared) -> tuple[dict[str, Array], dict[str, Array], dict[
     pairs: dict[str, Array] = {}
     sets: dict[str, Array] = {}
     room_edges, room_pairs = MOST_COEFFICIENTS, MOST_PAIRS
-    modules = dict(p.model.named_modules())
+    modules = dict(named_modules(p.model))
     for w in p.watched:
         if w.field is None or not w.leaf or isinstance(w.field.rep, NodeIndex):
             continue

@@ -8,6 +8,7 @@ from torch import nn
 
 from explorer.declare.inputs import Inputs
 from explorer.network.tracing.running import evaluating
+from explorer.network.tracing.walking import named_modules
 from explorer.work.training.backprop import Chain, Dense, forward
 
 ACTIVATIONS: dict[type[nn.Module], str] = {nn.Sigmoid: "sigmoid", nn.Tanh: "tanh", nn.ReLU: "relu"}
@@ -35,8 +36,8 @@ def dense_chain(model: nn.Module, given: Inputs, labels: tuple[str, ...]) -> Cha
 def _read(model: nn.Module) -> list[Dense]:
     """Return the dense layers in the order in which they are made, each with the activation behind it."""
     layers: list[Dense] = []
-    for name, module in model.named_modules():
-        if any(True for _ in module.children()) or isinstance(module, PASSED):
+    for name, module in named_modules(model):
+        if module._modules or isinstance(module, PASSED):
             continue
         if type(module) is nn.Linear:
             if max(module.weight.shape) > MOST_UNITS or len(layers) == MOST_LAYERS:

@@ -15,7 +15,7 @@ from explorer.declare.inputs import Inputs
 from explorer.declare.types.fields import INVARIANT, FieldType, Point, Regular, Scalar
 from explorer.network.space import Inference, Known, Trial
 from explorer.network.tracing.layers import Layer, LayerError
-from explorer.network.tracing.walking import attribute
+from explorer.network.tracing.walking import attribute, parameters_of
 from explorer.spaces.grid.fibres import declared_rep, rep_of
 from explorer.spaces.grid.fields import ChannelsLast, Grid, Pixels, TokenPairs, Tokens
 from explorer.spaces.grid.network.orientations import orientations
@@ -365,7 +365,7 @@ def infer(
                 _, c, h, w = shape_in
                 if shape[1] == c * h * w and (h, w) != (1, 1):
                     return FieldType(Grid(in_field.spacing, (h, w)), in_field.rep, in_field.guessed)
-                if shape[1] == c and not any(True for _ in module.parameters()):
+                if shape[1] == c and not any(True for _ in parameters_of(module)):
                     return FieldType(Point(), rep if not guessed else in_field.rep, guessed)
             if keeps and in_field and shape_in == shape:
                 return in_field

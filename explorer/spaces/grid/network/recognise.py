@@ -15,6 +15,7 @@ from explorer.network.input.call_forms import asked
 from explorer.network.input.recognise import Recognised, shapes_of
 from explorer.network.input.typed_tensors import declares, is_type
 from explorer.network.tracing.trials import answer_of
+from explorer.network.tracing.walking import modules_of, named_modules
 from explorer.spaces.grid.network.fit import InputShape
 from explorer.spaces.grid.network.form import InputSpec
 from explorer.spaces.grid.network.several import (
@@ -156,7 +157,7 @@ def _input_shape(own: Recognised) -> InputShape:
         ValueError: there is none, and a dense layer eats vectors, whose image size nobody knows.
     """
     model = own.network()
-    for name, module in model.named_modules():
+    for name, module in named_modules(model):
         if declares(module) and is_type(declared := _in_type(module)):
             own.why["shape"] = f"{name or type(module).__name__} declares {number_of(declared.size, 'channel')}"
             return (int(declared.size), None, None)
@@ -167,7 +168,7 @@ def _input_shape(own: Recognised) -> InputShape:
             )
             return (channels, None, None)
     numbers = _dense(model)
-    if not numbers and any(type(m).__name__.endswith("2d") for m in model.modules()):
+    if not numbers and any(type(m).__name__.endswith("2d") for m in modules_of(model)):
         return (1, None, None)  # so torch names what goes over images, lazy convolutions too
     if numbers is None:
         own.last_resort.append("grid")
@@ -217,4 +218,4 @@ def proposed_shape(own: Recognised) -> tuple[InputShape, str] | None:
 
 def _dense(model: nn.Module) -> int | None:
     """Return how many numbers the first dense layer takes, 0 for a lazy one; None where there is none."""
-    return next((m.in_features for m in model.modules() if isinstance(m, nn.Linear)), None)
+    return next((m.in_features for m in modules_of(model) if isinstance(m, nn.Linear)), None)

@@ -16,6 +16,7 @@ from explorer.declare.elements import Chain, Element
 from explorer.declare.inputs import Inputs
 from explorer.declare.samples import Sample, Signal
 from explorer.declare.types.fields import FieldType, Regular
+from explorer.network.tracing.walking import named_modules
 from explorer.spaces.graph.elements.relabelling import GraphMap
 from explorer.spaces.mesh.drawing.values import GeodesicPatch, MeshPart, Shape, Transported
 from explorer.spaces.mesh.elements.surface_map import SurfaceMap
@@ -157,7 +158,7 @@ def _kernels(p: Prepared) -> tuple[dict[str, Array], dict[str, tuple[str, ...]]]
     """Return the weight functions that modules show of themselves, (rows, radii, directions) each, and their names."""
     made: dict[str, Array] = {}
     names: dict[str, tuple[str, ...]] = {}
-    for name, module in p.model.named_modules():
+    for name, module in named_modules(p.model):
         show = getattr(module, "kernels", None)
         if callable(show):
             values, rows = show()

@@ -54,8 +54,10 @@ def principal_curvatures(vertices: Array, halfedges: Halfedges) -> tuple[Array, 
     """
     import igl
 
-    one, _, k1, k2, bad = igl.principal_curvature(np.array(vertices), np.array(halfedges.faces))
-    one, k1, k2 = np.array(one), np.array(k1), np.array(k2)
+    # its tolerances are absolute; a power of two rounds nothing
+    unit = 2.0 ** np.round(np.log2(np.ptp(vertices, axis=0).max()))
+    one, _, k1, k2, bad = igl.principal_curvature(vertices / unit, np.array(halfedges.faces))
+    one, k1, k2 = np.array(one), np.array(k1) / unit, np.array(k2) / unit
     lost = ~(np.isfinite(one).all(1) & np.isfinite(k1) & np.isfinite(k2))
     lost[np.asarray(bad, np.int64)] = True
     one[lost], k1[lost], k2[lost] = 0.0, 0.0, 0.0

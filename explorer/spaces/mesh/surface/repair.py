@@ -13,13 +13,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.spaces.mesh.surface.topology import LEAST, MOST
+
 Floats = NDArray[np.float64]
 Index = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 THIN = 1e-6  # a face whose height is less than this part of its longest side counts as one without area
 UNLIKE = 1e6  # how many times the shortest edge the longest may be: beyond, Laplacians cannot be factorised
-_LARGEST, _SMALLEST = 1e100, 1e-100  # extents at which squares of areas can be held
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -106,7 +107,7 @@ def _refuse(
         )
     low, high = vertices[faces].min((0, 1)), vertices[faces].max((0, 1))
     extent = float(np.abs(np.concatenate([low, high])).max())
-    if not _SMALLEST < extent < _LARGEST and extent:
+    if not LEAST < extent < MOST and extent:
         raise ValueError(f"it is {extent:.0e} large, and areas of that size cannot be computed")
 
 

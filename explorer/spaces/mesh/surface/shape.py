@@ -21,6 +21,7 @@ from explorer.work.files import disk_cache as cache
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 SOLVER = 5500  # bytes of a solver of potpourri3d for each vertex, as measured for 600 to 10,000 of them
+FAR = 1e4  # extents of a surface from 0, beyond which what is computed of it is computed beside it
 TRACED = 4  # kinds of patches whose lines are kept
 
 
@@ -141,10 +142,27 @@ class Shape:
         return potpourri3d.MeshHeatMethodDistanceSolver(np.array(self.vertices), np.array(self.halfedges.faces))
 
     @cached_property
+    def frame(self) -> tuple[Array, float]:
+        """A place (3,) and a unit: lengths that libraries think small or large are neither, seen from there.
+
+        The place is 0 and the unit a power of two, so that nothing is rounded, unless the surface lies far away.
+        """
+        low, high = self.vertices.min(0), self.vertices.max(0)
+        extent = float((high - low).max())
+        far = np.abs(low).max() > FAR * extent
+        return (low if far else np.zeros(3)), float(2.0 ** np.round(np.log2(extent)))
+
+    @cached_property
+    def framed(self) -> Array:
+        """The positions seen from the frame, (V, 3)."""
+        origin, unit = self.frame
+        return _fixed((self.vertices - origin) / unit)
+
+    @cached_property
     def _flips(self) -> Any:
         import potpourri3d
 
-        return potpourri3d.EdgeFlipGeodesicSolver(np.array(self.vertices), np.array(self.halfedges.faces))
+        return potpourri3d.EdgeFlipGeodesicSolver(np.array(self.framed), np.array(self.halfedges.faces))
 
     @property
     def foreign_bytes(self) -> int:
@@ -192,7 +210,8 @@ class Shape:
             raise SurfaceError(f"vertices {a} and {b} lie on parts that are not connected")
         if a == b:
             return _fixed(np.array(self.vertices[[a]]))
-        return _fixed(np.array(self._flips.find_geodesic_path(a, b), np.float64))
+        origin, unit = self.frame
+        return _fixed(np.array(self._flips.find_geodesic_path(a, b), np.float64) * unit + origin)
 
 
 def _fixed(values: Array) -> Array:

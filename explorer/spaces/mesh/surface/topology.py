@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
+LEAST, MOST = 1e-50, 1e50  # largest coordinates: beyond, squares of areas are gone, and libigl ends the process
 THIN = 1e-11  # height of a face divided by its longest edge, below which it has no area: its angles are rounding
 
 
@@ -97,6 +98,8 @@ def checked(vertices: ArrayLike, faces: ArrayLike, known: Halfedges | None = Non
         raise SurfaceError(f"vertices must be (V, 3) positions in space, not {points.shape}")
     if len(bad := np.flatnonzero(~np.isfinite(points).all(1))):
         raise SurfaceError(f"vertex {bad[0]} has a position that is no number: {points[bad[0]].tolist()}")
+    if points.any() and not LEAST < (extent := float(np.abs(points).max())) < MOST:
+        raise SurfaceError(f"the surface is {extent:.0e} large, and areas of that size cannot be computed")
     halfedges = known if known is not None else _halfedges(_indices(faces, len(points)), len(points))
     if len(points) != halfedges.count:
         raise SurfaceError(f"there are {len(points)} positions for {halfedges.count} vertices")

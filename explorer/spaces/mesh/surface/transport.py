@@ -177,8 +177,9 @@ def _located(shape: Shape, points: Array) -> tuple[Index, Array]:
     import igl
 
     faces = shape.halfedges.faces
-    middle = np.ascontiguousarray((points[1:] + points[:-1]) / 2)
-    face = np.asarray(igl.point_mesh_squared_distance(middle, np.array(shape.vertices), np.array(faces))[1], np.int64)
+    origin, unit = shape.frame
+    middle = np.ascontiguousarray((points[1:] / 2 + points[:-1] / 2 - origin) / unit)
+    face = np.asarray(igl.point_mesh_squared_distance(middle, np.array(shape.framed), np.array(faces))[1], np.int64)
     face = face.reshape(-1)
     a, b, c = np.moveaxis(shape.vertices[faces[face]], 1, 0)
     normal = np.cross(b - a, c - a)

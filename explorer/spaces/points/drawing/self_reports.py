@@ -10,6 +10,7 @@ import torch
 from numpy.typing import NDArray
 
 from explorer.declare.inputs import Inputs
+from explorer.network.tracing.walking import named_modules
 from explorer.spaces.points.drawing.routes import Route
 from explorer.spaces.points.drawing.spectrum import Curve
 from explorer.spaces.points.drawing.values import Lifted
@@ -55,7 +56,7 @@ def routes_of(p: Prepared) -> dict[str, tuple[Route, ...]]:
     with harmonics of a way, it says in `coupled_with`.
     """
     made: dict[str, tuple[Route, ...]] = {}
-    for name, module in p.model.named_modules():
+    for name, module in named_modules(p.model):
         paths, by_path = getattr(module, "paths", None), getattr(module, "by_path", None)
         found = []
         if isinstance(paths, torch.nn.ModuleDict):
@@ -78,7 +79,7 @@ def routes_of(p: Prepared) -> dict[str, tuple[Route, ...]]:
 def curves_of(p: Prepared) -> dict[str, Curve]:
     """Return the functions of a distance or an angle that modules show of themselves, by a method `curves`."""
     made: dict[str, Curve] = {}
-    for name, module in p.model.named_modules():
+    for name, module in named_modules(p.model):
         if inspect.ismethod(show := getattr(module, "curves", None)):
             along, values, quantity, unit = show()
             made[name] = Curve(_frozen(along.detach()), _frozen(values.detach()), quantity, unit)

@@ -16,6 +16,7 @@ from torch import Tensor
 from explorer.declare.types.fields import Pairs
 from explorer.network.inner.tiled import Tiled
 from explorer.network.tracing.layers import Layer
+from explorer.network.tracing.walking import named_modules
 from explorer.spaces.sequence.drawing.values import Attended
 from explorer.square.drawing.layers import frozen
 from explorer.square.frame import Array
@@ -57,7 +58,7 @@ def _nearest(p: Prepared, layer: Layer) -> str | None:
 @kept()
 def _attentions(p: Prepared) -> list[str]:
     """Return the names of the attentions whose matrix is no layer, or is one that is never formed."""
-    able = {name for name, module in p.model.named_modules() if hasattr(module, "row_of")}
+    able = {name for name, module in named_modules(p.model) if hasattr(module, "row_of")}
     pairs = [w.name for w in p.trace.layers if w.field is not None and isinstance(w.field.domain, Pairs)]
     tiled = {name for name in pairs if isinstance(p.values.get(name), Tiled)}
     formed = [name for name in pairs if name not in tiled]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
+from explorer.network.tracing.walking import named_modules
 from explorer.spaces.sequence.drawing.values import Settling
 from explorer.square.preparing.kept import kept
 
@@ -26,7 +27,7 @@ def settlings(p: Prepared) -> tuple[Settling, ...]:
 
 
 def _settlings(p: Prepared) -> Iterator[Settling]:
-    for name, module in p.model.named_modules():
+    for name, module in named_modules(p.model):
         if not callable(told := getattr(module, "settling", None)):
             continue
         with torch.no_grad():

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from explorer.declare.telling.equations import Equation, names_in, renamed
 from explorer.declare.types.fields import Pairs, Point
 from explorer.network.tracing.layers import Layer
+from explorer.network.tracing.walking import modules_of, named_modules
 from explorer.spaces.sequence.fields import Steps
 from explorer.square.drawing.by_place import raw
 from explorer.square.drawing.equation_values import Array, Working
@@ -37,7 +38,7 @@ def working(
         return None
     block = blocks[_chosen(p, selected, blocks)]
     module = p.model.get_submodule(block.block)
-    follows = any(getattr(m, "alpha", 1.0) != 1.0 for m in module.modules())  # its constants are others for rho(g) x
+    follows = any(getattr(m, "alpha", 1.0) != 1.0 for m in modules_of(module))  # its constants are others for rho(g) x
     return replace(
         block, values=_sent(p, block, gates, x, p.values), moved=_sent(p, block, moved, gx, answers),
         moved_constants=_constants(p.model, block.block) if follows else block.constants,
@@ -80,7 +81,7 @@ def _chosen(p: Prepared, selected: str, blocks: Mapping[str, Working]) -> str:
 
 def _blocks(p: Prepared) -> dict[str, Working]:
     """Return the outermost modules that state equations, with those of all modules in them, in order of the layers."""
-    stated = {name: m for name, m in p.model.named_modules() if getattr(m, "equations", ())}
+    stated = {name: m for name, m in named_modules(p.model) if getattr(m, "equations", ())}
     order = {layer.name: k for k, layer in enumerate(p.trace.layers)}
     found: dict[str, list[tuple[int, Equation]]] = {}
     for name, module in stated.items():
@@ -139,7 +140,7 @@ def _placed(p: Prepared, name: str, module: Any, order: Mapping[str, int]) -> li
         for e in module.equations
     ]  # fmt: skip
     found, place = [], -1
-    submodules = dict(module.named_modules())
+    submodules = dict(named_modules(module))
     for e in reversed(made):
         own = e.left.name.removeprefix(inside)
         if own in submodules:

@@ -24,6 +24,7 @@ from explorer.network.input.recognise import Ambiguous, most_places, table_lengt
 from explorer.network.opening.global_state import reseed
 from explorer.network.tracing.bounded import bounded
 from explorer.network.tracing.running import evaluating, first_tensor, tried
+from explorer.network.tracing.walking import modules_of, parameters_of
 from explorer.spaces.sequence.network.form import KINDS, LAYOUTS, SequenceInput
 from explorer.spaces.sequence.network.inputs import sequence_inputs
 
@@ -51,7 +52,7 @@ class Several(Unclear, Ambiguous):
 
 def reads_sequences(network: nn.Module) -> bool:
     """Return whether a network has layers that run along the steps of a sequence, and none for images."""
-    found = list(network.modules())
+    found = list(modules_of(network))
     return any(isinstance(m, TEMPORAL) for m in found) and not any(isinstance(m, SPATIAL) for m in found)
 
 
@@ -185,7 +186,7 @@ def sequence_input(network: nn.Module, told: dict[str, object]) -> SequenceInput
 
 def _ids(network: nn.Module, told: dict[str, object], most: int | None) -> SequenceInput:
     """Return that a network takes numbers of tokens: as many as its first table of them has, unless it says so."""
-    table = next((m.num_embeddings for m in network.modules() if isinstance(m, nn.Embedding)), None)
+    table = next((m.num_embeddings for m in modules_of(network) if isinstance(m, nn.Embedding)), None)
     names, tokenizer = told.get("names", ()), told.get("tokenizer", "")
     assert isinstance(names, tuple)
     known = told.get("channels", table) or _numbers_known(network, min(most or _FEW, _FEW), names)
@@ -229,7 +230,7 @@ def _heard(network: nn.Module, steps: int, names: tuple[str, ...], order: str) -
 def _of_ids(network: nn.Module, ids: Tensor, names: tuple[str, ...], order: str) -> Tensor | None:
     """Return what a network says of numbers of tokens, given by those names; masks among them are ones."""
     reseed(0)
-    device = next((p.device for p in network.parameters()), None)
+    device = next((p.device for p in parameters_of(network)), None)
     laid = (ids[:, None] if order == "TNC" else ids[None]).to(device)
     given = tuple(torch.ones_like(laid) if "mask" in name else laid for name in names)
     return first_tensor(ByName(names)(network, given) if names else network(laid))
@@ -256,7 +257,7 @@ def _numbers_known(network: nn.Module, steps: int, names: tuple[str, ...]) -> in
 
 def has_table(network: nn.Module) -> bool:
     """Return whether a network has a layer that looks whole numbers up."""
-    return any(isinstance(m, nn.Embedding) for m in network.modules())
+    return any(isinstance(m, nn.Embedding) for m in modules_of(network))
 
 
 def begins_with_ids(network: nn.Module, steps: int = _STEPS, names: tuple[str, ...] = ()) -> bool:
@@ -285,7 +286,7 @@ def _shown(order: str) -> str:
 def widths_in(network: nn.Module) -> list[int]:
     """Return the widths that layers take, in the order in which they stand in the network."""
     found: list[int] = []
-    for m in network.modules():
+    for m in modules_of(network):
         width = next((w for name in _WIDTHS if isinstance(w := getattr(m, name, None), int) and w > 0), None)
         if width is not None and width not in found:
             found.append(width)
@@ -294,7 +295,7 @@ def widths_in(network: nn.Module) -> list[int]:
 
 def _other_widths(network: nn.Module, but: Sequence[int]) -> list[int]:
     """Return more widths to try: of tensors that layers of one's own hold, and what they may be put together of."""
-    held = [p.shape[1] for p in network.parameters() if p.ndim > 1]
+    held = [p.shape[1] for p in parameters_of(network) if p.ndim > 1]
     put_together = [w // k for w in but for k in (2, 3) if w % k == 0]
     # of one channel everything can be made by broadcasting
     return [w for w in dict.fromkeys((*held, *put_together)) if w > 1 and w not in but][:_OTHERS]
@@ -308,7 +309,7 @@ def _packed_as_wide(network: nn.Module) -> Iterator[None]:
         if given and isinstance(given[0], PackedSequence) and given[0].data.shape[-1] != layer.input_size:
             raise ValueError(f"packed steps of {given[0].data.shape[-1]} channels, where {layer.input_size} are taken")
 
-    held = [m.register_forward_pre_hook(compare) for m in network.modules() if isinstance(m, nn.RNNBase)]
+    held = [m.register_forward_pre_hook(compare) for m in modules_of(network) if isinstance(m, nn.RNNBase)]
     try:
         yield
     finally:
@@ -322,7 +323,9 @@ def _either_axis(network: nn.Module, steps: int, width: int, order: str) -> bool
     What filters go over is no channel. A network that gives moved steps the answers of those steps, whatever their
     order, may have been made for that many variables.
     """
-    if order.index("C") > order.index("T") or any(getattr(m, "in_channels", None) == width for m in network.modules()):
+    if order.index("C") > order.index("T") or any(
+        getattr(m, "in_channels", None) == width for m in modules_of(network)
+    ):
         return False
     trial, (x,) = duplicate(network), _drawn(network, steps, [width])
     mixed = torch.randperm(steps, generator=torch.Generator().manual_seed(0), device="cpu")
@@ -371,7 +374,7 @@ def _of_one_length(network: nn.Module, widths: Sequence[int], orders: Sequence[s
 
 def _drawn(network: nn.Module, steps: int, widths: Sequence[int]) -> list[Tensor]:
     """Return noise (steps, channels) of each width, the same at every call, as the network keeps its numbers."""
-    weight = next((p for p in network.parameters() if p.is_floating_point()), torch.zeros((), device="cpu"))
+    weight = next((p for p in parameters_of(network) if p.is_floating_point()), torch.zeros((), device="cpu"))
     generator = torch.Generator().manual_seed(0)
     return [torch.randn(steps, width, generator=generator, device="cpu").to(weight) for width in widths]
 

@@ -16,6 +16,7 @@ from explorer.declare.inputs import Inputs
 from explorer.declare.types.fields import INVARIANT, FieldType, Point, Scalar
 from explorer.network.input.typed_tensors import declares, is_type
 from explorer.network.space import Inference, Known
+from explorer.network.tracing.walking import parameters_of
 from explorer.spaces.volume.cube import cube_group
 from explorer.spaces.volume.declared import rep_of
 from explorer.spaces.volume.elements.cube_map import CubeMap
@@ -80,7 +81,7 @@ class VolumeInference(Inference):
             if shape[1] == math.prod(shape_in[1:]) and shape_in[-SPATIAL:] != (1, 1, 1):
                 z, y, x = shape_in[-SPATIAL:]
                 return replace(in_field, domain=Voxels(in_field.spacing, (z, y, x)))
-            if shape[1] == shape_in[1] and not any(True for _ in module.parameters()):
+            if shape[1] == shape_in[1] and not any(True for _ in parameters_of(module)):
                 return FieldType(Point(), rep if not guessed else _features(in_field), guessed)
         return FieldType(Point(), rep, guessed) if isinstance(rep, Fibre) else replace(INVARIANT, guessed=guessed)
 

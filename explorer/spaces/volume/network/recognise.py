@@ -12,6 +12,7 @@ from explorer.declare.telling.values import told_value
 from explorer.network.input.recognise import Recognised
 from explorer.network.input.typed_tensors import is_type
 from explorer.network.tracing.trials import answer_of
+from explorer.network.tracing.walking import named_modules
 from explorer.spaces.volume.network.form import Shape, VolumeInput
 from explorer.work.limits import MAX_SIDE
 
@@ -33,7 +34,7 @@ def volume_input(own: Recognised) -> VolumeInput | None:
         return VolumeInput(_declared(declared))
     if len(own.required()) != 1:
         return None
-    for name, module in own.network().named_modules():
+    for name, module in named_modules(own.network()):
         if isinstance(module, OF_OTHERS) or _of_the_plane(module):
             return None
         if isinstance(module, OF_VOLUMES):

@@ -210,6 +210,20 @@ def test_what_was_learned_is_not_lost_where_its_place_takes_no_more(
     assert set(load_file(written)) == {"weight", "bias"}
 
 
+def test_a_training_of_which_nothing_is_kept_leaves_no_folder(
+    train: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(self: Ring, step: int, state: Any) -> None:
+        raise NoRoom(28, f"the disk of {self.folder} is full: the training goes on without new checkpoints")
+
+    monkeypatch.setattr(Ring, "keep", full)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "nowhere"))
+    (tmp_path / "course.safetensors").mkdir()
+    code, said, _ = train("course", "--keep-every", 0)
+    assert code == 2 and "cannot be written: is a directory" in said
+    assert not list(tmp_path.rglob("*.training"))
+
+
 def test_a_diverging_loss_names_step_and_parameter_and_can_be_resumed(train: Any, monkeypatch: Any) -> None:
     learned = Course.learn
 

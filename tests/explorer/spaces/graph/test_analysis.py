@@ -467,3 +467,12 @@ def test_colours_are_canonical_and_agree_with_networkx(given_graph, seed):
     theirs = [hashes[u][-1] for u in range(n)]
     same = {(a, b) for a, b in zip(ours[-1].tolist(), theirs)}
     assert len(same) == len(set(theirs)) == len(set(ours[-1].tolist()))
+
+
+@pytest.mark.parametrize("unit", [5e-324, 1e-300, 1e300, 1.7e308])
+@pytest.mark.filterwarnings("error")
+def test_the_spectrum_does_not_depend_on_the_unit_of_the_weights(unit: float) -> None:
+    edges = edges_of(nx.cycle_graph(9))
+    weights = [np.full(edges.shape[1], k) for k in (np.float32(1.0), unit)]
+    plain, other = (eigenpairs(edges, 9, 9, one)[0] for one in weights)
+    np.testing.assert_allclose(other, plain, atol=1e-9)

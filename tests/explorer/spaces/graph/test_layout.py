@@ -123,6 +123,22 @@ def test_of_a_flat_cloud_in_space_the_plane_is_seen() -> None:
     assert procrustes(flat, places)[2] < 1e-10
 
 
+@pytest.mark.parametrize("axes", [2, 3])
+@pytest.mark.parametrize("exponent", [-1060, -1000, -200, 200, 1000, 1022])
+def test_places_of_the_data_are_kept_in_any_unit(axes: int, exponent: int) -> None:
+    """Squares of 1e300 are no numbers, of which LAPACK says that eigenvalues do not converge."""
+    rng = np.random.default_rng(0)
+    there = np.round(rng.uniform(-1, 1, (9, axes)), 2)
+    there[4] = np.nan
+    there[5] = np.inf
+    edges = np.array([[0, 1, 2, 3, 4, 5], [1, 2, 3, 4, 5, 6]])
+    # what is smaller than the least normal number has lost digits
+    least = 1e-3 if exponent < -1022 else 1e-6
+    assert np.allclose(
+        layout(edges, 9, positions=np.ldexp(there, exponent)), layout(edges, 9, positions=there), atol=least
+    )
+
+
 def test_a_node_without_a_place_goes_to_its_neighbours() -> None:
     given_ = np.array([[0, 0], [2, 0], [np.nan, 0]], float)
     places = layout(np.array([[0, 1], [2, 2]]), 3, positions=given_)

@@ -382,6 +382,29 @@ def test_what_is_no_surface_is_refused_in_one_sentence(change, words) -> None:
     assert "\n" not in str(refusal.value)
 
 
+@pytest.mark.parametrize("unit", [1e-300, 1e-60, 1e60, 1e100, 1e300])
+def test_lengths_whose_areas_are_no_numbers_are_refused(unit: float) -> None:
+    """The curvature of libigl ends the process there, and the solvers of potpourri3d speak of entries of matrices."""
+    vertices, faces = icosphere(1)
+    with pytest.raises(SurfaceError, match="large, and areas of that size cannot be computed"):
+        Surface(unit * vertices, faces)
+
+
+@pytest.mark.parametrize("unit", [1e-49, 1e49])
+@pytest.mark.filterwarnings("error")
+def test_what_is_measured_of_a_surface_is_measured_in_any_unit(unit: float) -> None:
+    vertices, faces = bumpy(200)
+    plain, other = (Surface(k * vertices, faces) for k in (1.0, unit))
+    for gauge in ("principal", "gradient"):
+        turns = [one.shape.rule_turn(gauge) for one in (plain, other)]
+        assert np.abs(wrapped(turns[1] - turns[0])).max() < 1e-6
+    np.testing.assert_allclose(other.shape.distance(3) / unit, plain.shape.distance(3), rtol=1e-9)
+    away = other.shape.log_map(3, 0.0)[:, 0]
+    np.testing.assert_allclose(away / unit, plain.shape.log_map(3, 0.0)[:, 0], rtol=1e-6, atol=1e-9)
+    values = [one.shape.spectrum(5)[0] for one in (plain, other)]
+    np.testing.assert_allclose(values[1] * unit**2, values[0], rtol=1e-6, atol=1e-9)
+
+
 def test_a_coin_without_thickness_has_frames_too() -> None:
     """Its two sides share the rim, where their normals cancel out."""
     v, f = disc()

@@ -285,6 +285,21 @@ def test_a_vector_carried_along_one_edge_turns_by_its_transport() -> None:
     assert shortest > 20
 
 
+@pytest.mark.parametrize("unit", [1e-49, 1e-30, 1e-9, 1e9, 1e30, 1e49])
+def test_a_vector_is_carried_in_any_unit(unit: float) -> None:
+    vertices, faces = bumpy(200)
+    carried, other = (Surface(k * vertices, faces).carry(0, 150, [0.6, 0.8]) for k in (1.0, unit))
+    np.testing.assert_allclose(other.points / unit, carried.points, atol=1e-9)
+    assert abs(wrapped(other.turn - carried.turn)) < 1e-9
+
+
+def test_a_vector_is_carried_far_away_from_the_origin() -> None:
+    vertices, faces = bumpy(200)
+    carried, other = (Surface(vertices + k, faces).carry(0, 150, [0.6, 0.8]) for k in (0.0, 2.0**20))
+    np.testing.assert_allclose(other.points - 2.0**20, carried.points, atol=1e-6)
+    assert abs(wrapped(other.turn - carried.turn)) < 1e-6
+
+
 def test_a_vector_carried_over_the_sphere_comes_near_to_the_great_circle() -> None:
     means = []
     for halvings in (3, 5):

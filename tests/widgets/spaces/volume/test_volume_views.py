@@ -262,6 +262,21 @@ def test_a_ball_is_a_closed_surface_with_its_faces_outwards() -> None:
     assert len(isosurface(np.zeros((5, 5, 5), np.float32), 1.0)[1]) == 0
 
 
+@pytest.mark.filterwarnings("error")
+def test_a_surface_has_places_whatever_the_values_are() -> None:
+    axis = np.arange(21) - 10.0
+    ball = 10 - np.sqrt(axis[:, None, None] ** 2 + axis[:, None] ** 2 + axis**2)
+    points, faces = isosurface(ball, 3.0)
+    for unit in (1e-30, 1e30, 1e300):
+        there, joined = isosurface(unit * ball, 3.0 * unit)
+        np.testing.assert_array_equal(joined, faces)
+        np.testing.assert_allclose(there, points, atol=1e-3)
+    assert len(isosurface(unit * ball, np.inf)[1]) == len(isosurface(np.full((4, 4, 4), np.nan), 0.0)[1]) == 0
+    inside = ball.copy()
+    inside[10, 10, 10], inside[0, 0, 0] = np.inf, np.nan
+    np.testing.assert_array_equal(isosurface(inside, 3.0)[1], faces)
+
+
 def test_alt_and_drag_turn_the_volume_and_let_go_near_the_cube(qtbot: QtBot) -> None:
     view = IsosurfaceView()
     qtbot.addWidget(view)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import logging
 import sys
 import threading
 from collections.abc import Iterator
@@ -12,6 +13,8 @@ from types import ModuleType
 from typing import Any
 
 NAME = "import of pyvista"
+# which comes with pyvista, and says at its first start on a machine that it looks for fonts
+logging.getLogger("matplotlib.font_manager").setLevel(logging.ERROR)
 _lock = threading.Lock()
 _thread: threading.Thread | None = None
 

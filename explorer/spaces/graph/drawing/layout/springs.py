@@ -20,7 +20,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.spaces.graph.drawing.layout.axes import axes_of_spread, upright
+from explorer.spaces.graph.drawing.layout.axes import upright
+from explorer.spaces.graph.drawing.layout.given import projected, scaled
 from explorer.spaces.graph.drawing.layout.packing import boxed, disc, packed, rows
 
 Places = NDArray[Any]
@@ -29,8 +30,6 @@ SMALL = 500  # nodes of a connected part up to which Kamada and Kawai's springs 
 EXACT = 300  # nodes of a level up to which each pair of nodes is summed
 CHAINED = 2.5  # listed edges for a node up to which a level counts as trees and chains
 CLOSE = 20_000  # nodes up to which the nearest neighbours repel exactly, not only by way of the grid
-SOLID = 0.01  # least spread of a cloud in space divided by its largest, from which it is not flat
-ASIDE = np.array([[0.878, 0.209], [-0.479, 0.382], [0.0, 0.9]])  # as small pictures of samples have it
 FINE = 12  # binary digits that places keep of the room of a node
 COARSEST = 60  # nodes at which coarsening ends
 FEWEST = 6  # nodes that a coarser level must have
@@ -77,8 +76,8 @@ def layout_steps(
     if graph_of is not None and nodes and (graph_of != graph_of[0]).any():
         yield _batched(edges, graph_of, seed, positions, seconds)
         return
-    if positions is not None and nodes and (flat := _projected(positions, edges)) is not None:
-        yield _scaled(flat, edges)
+    if positions is not None and nodes and (flat := projected(positions, edges)) is not None:
+        yield scaled(flat, edges)
         return
     alone, parts = _parts(edges, nodes)
     rng = np.random.default_rng(seed)
@@ -403,46 +402,3 @@ def _close(places: Places, mass: Places) -> Places:
     cell = float(np.ptp(places, axis=0).max()) / (_grid_side(len(places)) - 2)
     missing = 1 / (square + 1e-4 * cell**2) - 1 / (square + 0.6 * cell**2)
     return np.asarray(mass[:, None] * np.einsum("ij,ijk->ik", mass[near] * missing, apart))
-
-
-# the whole --------------------------------------------------------------------------------------------------------
-def _projected(positions: Places, edges: NDArray[np.integer]) -> Places | None:
-    """Return the data's own places in the plane; None where they say nothing."""
-    known: NDArray[np.bool_] = np.asarray(np.isfinite(positions).all(axis=1), bool)
-    if not known.any() or positions.ndim != 2 or positions.shape[1] not in (2, 3):
-        return None
-    places: Places = np.asarray(positions, float) - np.asarray(positions, float)[known].mean(axis=0)
-    if places.shape[1] == 3:
-        axes = axes_of_spread(places[known])
-        spread = ((places[known] @ axes) ** 2).sum(axis=0)
-        if not edges.shape[1] and spread[2] > SOLID * spread[0]:
-            places = places @ ASIDE
-        else:
-            places = places @ axes[:, :2]
-    if not np.ptp(places[known], axis=0).any() and known.sum() > 1:
-        return None
-    ends = np.concatenate([edges, edges[::-1]], axis=1)
-    for _ in range(8):  # those without a place go amid their neighbours
-        if known.all():
-            return places
-        towards = ends[:, known[ends[0]] & ~known[ends[1]]]
-        if not towards.size:
-            break
-        count = np.bincount(towards[1], minlength=len(places))
-        found = count > 0
-        for axis in range(2):
-            sums = np.bincount(towards[1], places[towards[0], axis], len(places))
-            places[found, axis] = sums[found] / count[found]
-        known |= found
-    places[~known] = [0.0, places[known][:, 1].min() - 1.0] if known.any() else 0.0
-    return places
-
-
-def _scaled(places: Places, edges: NDArray[np.integer]) -> NDArray[np.float32]:
-    """Return places round their centre with a median edge (without edges: room of a node) of length 1."""
-    lengths = np.hypot(*(places[edges[0]] - places[edges[1]]).T)
-    lengths = lengths[lengths > 0]
-    room = math.sqrt(float(np.ptp(places, axis=0).prod()) / max(1, len(places)))
-    unit = float(np.median(lengths)) if lengths.size else room
-    centre = (places.min(axis=0) + places.max(axis=0)) / 2
-    return np.asarray((places - centre) / (unit if unit > 0 else 1.0), np.float32)
