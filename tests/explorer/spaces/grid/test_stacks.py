@@ -10,9 +10,11 @@ import torch
 from torch import Tensor, nn
 
 from equiscope import check_equivariance
+from explorer.declare.elements import NoAction
 from explorer.declare.types.field_text import parse_field
 from explorer.declare.types.fields import FieldType
 from explorer.network.tracing.trace import trace
+from explorer.spaces.grid.elements.affine import Affine
 from explorer.spaces.grid.fields import grid
 from explorer.spaces.grid.stacks import Stack
 
@@ -63,3 +65,14 @@ def test_a_trial_tells_where_the_places_of_an_answer_lie(name: str) -> None:
     # the step between places is known of this very map alone
     assert (broken.verdict, broken.guilty) == ("broken", ("conv",))
     assert held.verdict == "holds"
+
+
+def test_which_of_several_axes_turns_with_the_image_is_not_guessed() -> None:
+    """The orientations of a group convolution may be any of them."""
+    turn, values = Affine((0.0, -1.0, 1.0, 0.0)), torch.rand(1, 3, 4, 5, 5)
+    with pytest.raises(NoAction, match="may turn with the image"):
+        turn.act(values, FieldType(Stack(2), guessed=True))
+    turned = turn.act(values, FieldType(Stack(2)))
+    assert turned.shape == values.shape and not torch.equal(turned, values)
+    shift = Affine(shift=(1.0, 0.0))
+    assert not torch.equal(shift.act(values, FieldType(Stack(2), guessed=True)), values)
