@@ -41,13 +41,32 @@ def cards() -> dict[str, Card]:
     return scan(models, "CARD")
 
 
-def no_display() -> bool:
-    """Return whether no window can be opened: no X or Wayland display, and no platform chosen by hand."""
-    return (
-        sys.platform.startswith("linux")
-        and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
-        and os.environ.get("QT_QPA_PLATFORM", "") in ("", "offscreen")
-    )
+def no_display() -> str:
+    """Say why no window can be opened, "" where one can: there is no display, or it does not answer.
+
+    A platform that was chosen by hand is taken as it is.
+    """
+    if not sys.platform.startswith("linux") or os.environ.get("WAYLAND_DISPLAY"):
+        return ""
+    platform, display = os.environ.get("QT_QPA_PLATFORM", ""), os.environ.get("DISPLAY", "")
+    if not display:
+        return "No display" if platform in ("", "offscreen") else ""
+    return f"The display {display} does not answer" if platform in ("", "xcb") and not _answers(display) else ""
+
+
+def _answers(display: str) -> bool:
+    """Return whether an X server answers: Qt ends the program where none does. True where nothing can ask it."""
+    import ctypes
+
+    try:
+        xcb = ctypes.CDLL("libxcb.so.1")
+        xcb.xcb_connect.restype = ctypes.c_void_p
+        connection = ctypes.c_void_p(xcb.xcb_connect(os.fsencode(display), None))
+        answers = not xcb.xcb_connection_has_error(connection)
+        xcb.xcb_disconnect(connection)
+    except (OSError, AttributeError):
+        return True
+    return answers
 
 
 def off_screen() -> None:
@@ -88,7 +107,8 @@ def window(start: Callable[[], WindowEngine], state: State, args: argparse.Names
 
             shown.files.guide.want(Session(state, view=args.view))
 
-    if args.screenshot or no_display():
+    missing = no_display()
+    if args.screenshot or missing:
         if args.session and args.opened.state != state:
             from explorer.app.command.cli import refuse_code
 
@@ -105,7 +125,7 @@ def window(start: Callable[[], WindowEngine], state: State, args: argparse.Names
             engine = start()
             write_report(OUT / "report", *engine.report(state))
             engine.close()
-            print(f"No display: the window was drawn off screen to {path}, its report is in {OUT / 'report'}.")
+            print(f"{missing}: the window was drawn off screen to {path}, its report is in {OUT / 'report'}.")
         else:
             print(path)
         return 0

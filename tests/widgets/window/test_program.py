@@ -105,6 +105,21 @@ def test_without_a_display_the_window_is_drawn_off_screen(tmp_path: Path) -> Non
         assert picture.size == (1280, 800)
 
 
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="X11")
+def test_a_display_that_does_not_answer_is_told_before_qt_ends_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    import main
+
+    for name in ("WAYLAND_DISPLAY", "QT_QPA_PLATFORM"):
+        monkeypatch.delenv(name, raising=False)
+    assert main.no_display() == "", "that of the tests answers"
+    monkeypatch.setenv("DISPLAY", ":65000")
+    assert main.no_display() == "The display :65000 does not answer"
+    monkeypatch.setenv("QT_QPA_PLATFORM", "offscreen")
+    assert main.no_display() == "", "nobody asks it for a window"
+    monkeypatch.delenv("DISPLAY")
+    assert main.no_display() == "No display"
+
+
 WITH_A_FILE = """
 import sys
 from explorer.data import opening
