@@ -20,7 +20,7 @@ from explorer.declare.symmetries import Situation, find_symmetry
 from explorer.declare.types.fields import FieldType
 from explorer.equivariance.audit import Audit
 from explorer.equivariance.data_forms import Data, given_inputs, require_options
-from explorer.equivariance.ties import unjudged, untied
+from explorer.equivariance.ties import faults, unjudged, untied
 from explorer.equivariance.trial import rounding, storing
 from explorer.equivariance.trial.exchanges import Exchange
 from explorer.equivariance.trial.repeating import Repeats
@@ -173,8 +173,10 @@ def check_equivariance(
                     if isinstance(getattr(traced[n].field, "rep", None), Exchange)
                 ]  # fmt: skip
         if (beside := untied(audit, elements)) is not None:
-            audit = audited(audit.trace, beside.given)
-            notes.append(beside.told)
+            apart = audited(audit.trace, beside.given)
+            if faults(apart) != faults(audit):  # the same ones are no matter of ties
+                audit = apart
+                notes.append(beside.told)
         if tol is None:
             audit.of_filters, audit.of_own_filters = storing.excuses(audit, stored)
         if step > 1 and (fine := made(1)) and fine[0][0] not in dict(elements):

@@ -81,6 +81,13 @@ def untied(audit: Audit, elements: Sequence[tuple[str, Element]]) -> Untied | No
     return None
 
 
+def faults(audit: Audit) -> tuple[str, frozenset[str]]:
+    """Return the first layer that shows a fault, "" for none, and those that make one of what they are given."""
+    alone = {n for n in audit.names if any((e[1] or 0.0) > audit.rounding[n] for e in audit.table[n].values())}
+    shown = (n for n in audit.names if any((e[0] or 0.0) > audit.rounding[n] for e in audit.table[n].values()))
+    return next(shown, ""), frozenset(alone)
+
+
 def _worst_of_first(audit: Audit) -> str:
     """Return the label of the worst element for the first layer that shows a fault."""
     for name in audit.names:
