@@ -241,8 +241,12 @@ class Widening(nn.Module):
     ],
 )
 def test_the_radius_of_other_layers_is_found_by_trial(layers: list[nn.Module], least: float, most: float) -> None:
-    torch.manual_seed(3)
-    assert least <= seen(nn.Sequential(*layers).eval(), image(17)).layers[-1].receptive <= most
+    network = nn.Sequential(*layers).eval()
+    torch.manual_seed(3)  # those that the tests were collected with hang on what was collected before
+    for module in network.modules():
+        if isinstance(module, nn.Conv2d | nn.BatchNorm2d):
+            module.reset_parameters()
+    assert least <= seen(network, image(17)).layers[-1].receptive <= most
 
 
 def test_a_mirror_in_a_network_sees_all_of_the_image() -> None:
