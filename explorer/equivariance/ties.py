@@ -83,8 +83,9 @@ def untied(audit: Audit, elements: Sequence[tuple[str, Element]]) -> Untied | No
 
 def faults(audit: Audit) -> tuple[str, frozenset[str]]:
     """Return the first layer that shows a fault, "" for none, and those that make one of what they are given."""
-    alone = {n for n in audit.names if any((e[1] or 0.0) > audit.rounding[n] for e in audit.table[n].values())}
-    shown = (n for n in audit.names if any((e[0] or 0.0) > audit.rounding[n] for e in audit.table[n].values()))
+    figures, least = audit.figures, audit.rounding
+    alone = {n for n in audit.names if (w := figures[n].worst) is not None and w[0] > least[n]}
+    shown = (n for n in audit.names if any(float(e.max()) > least[n] for e in figures[n].cumulative))
     return next(shown, ""), frozenset(alone)
 
 
