@@ -29,7 +29,7 @@ from explorer.equivariance.verdict.hints import NORMS_AND_DROPOUT
 from explorer.equivariance.verdict.outcome import Report, in_turn
 from explorer.network.changing.conduct import IN_PLACE, unmeasured
 from explorer.network.changing.convolving import convolving
-from explorer.network.changing.precision import converted, copied
+from explorer.network.changing.precision import converted, copied, device_of, precision_of
 from explorer.network.describing.statistics import exact, first_strange
 from explorer.network.input.arguments import require_call, require_module
 from explorer.network.input.inputs import called, noticing
@@ -39,7 +39,7 @@ from explorer.network.tracing.capture import capture
 from explorer.network.tracing.layers import LayerError, NotFiniteError, Trace
 from explorer.network.tracing.running import evaluating, undisturbed
 from explorer.network.tracing.trace import trace
-from explorer.network.tracing.walking import named_modules, named_tensors, parameters_of
+from explorer.network.tracing.walking import named_modules, named_tensors
 
 MULTIPLES = (2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16)  # of the steps of a network, tried where it breaks its law in its own
 
@@ -106,11 +106,11 @@ def check_equivariance(
     if any(is_lazy(v) for _, v in named_tensors(model)):
         with evaluating(model), torch.no_grad():
             # lazy layers get their shapes of the data that they first meet
-            called(model, first.to(dtype=_precision(model)), clone=True)
+            called(model, first.to(dtype=precision_of(model)), clone=True)
     stored = rounding.counted(rounding.stored(model), model, symmetry)
-    device = next((p.device for p in parameters_of(model)), torch.device("cpu"))
+    device = device_of(model)
     notes = []
-    own = _precision(model)
+    own = precision_of(model)
     if dtype is not None and dtype != own and (said := _fails(model, given, dtype, device)):
         word = str(own).removeprefix("torch.")
         notes.append(f"the network runs in {word} only, so its laws are tested to that precision ({said})")
@@ -266,11 +266,6 @@ def unrepeated(report: Report, told: str) -> Report:
     return replace(report, verdict="no law", warnings=(*report.warnings, f"{told}: it has no verdict"))
 
 
-def _precision(model: nn.Module) -> torch.dtype:
-    """Return the precision that a network was made in; one without real parameters takes what torch makes."""
-    return next((p.dtype for p in parameters_of(model) if p.is_floating_point()), torch.float32)
-
-
 def _require_answer(model: nn.Module, given: Sequence[Inputs], traced: Trace, space: NetworkSpace, began: bool) -> None:
     """Raise LayerError where the answer of a network is nothing that can be compared, on any of its inputs.
 
@@ -290,7 +285,7 @@ def _require_answer(model: nn.Module, given: Sequence[Inputs], traced: Trace, sp
 
 def _fails(model: nn.Module, given: Sequence[Inputs], dtype: torch.dtype, device: torch.device) -> str:
     """Return in a few words why a network cannot run in `dtype` while it can in its own precision, or ""."""
-    own = _precision(model)
+    own = precision_of(model)
     said = ""
     for kind in (dtype, own):
         trial = converted(copied(model), kind)

@@ -106,8 +106,8 @@ def _first_jump(audit: Audit, case: Case, element: Element) -> str | None:
     if (x := _beside(case.inputs, audit.seed)) is None:
         return None
 
-    def errors(of: Inputs) -> dict[str, float]:
-        found = apart(audit, of, audit.run(of)[0], element, audit.names)
+    def errors(of: Inputs, values: Mapping[str, Tensor]) -> dict[str, float]:
+        found = apart(audit, of, values, element, audit.names)
         return {name: float(e.max()) for name, e in found.items()}
 
     def first(one: Mapping[str, float], other: Mapping[str, float]) -> str | None:
@@ -115,10 +115,13 @@ def _first_jump(audit: Audit, case: Case, element: Element) -> str | None:
         return next(jumps, None)
 
     try:
-        here = errors(case.inputs)
-        found = first(here, errors(x))
+        here = errors(case.inputs, case.values)
+        found = first(here, errors(x, audit.run(x)[0]))
+        if found is None:
+            return None
         # what changes from run to run is no tie
-        return None if found is None or first(here, errors(case.inputs)) is not None else found
+        again = errors(case.inputs, audit.run(case.inputs)[0])
+        return found if first(here, again) is None else None
     except LayerError:  # as of a product that takes no other numbers than those of the given input
         return None
 

@@ -17,6 +17,7 @@ from explorer.declare.inputs import Inputs
 from explorer.declare.space import kinds
 from explorer.declare.states.model_name import beside, split_call, split_input, split_name, with_input
 from explorer.declare.telling.asking import Declared, Question, parse_declared
+from explorer.network.changing.precision import precision_of
 from explorer.network.input.declared import Taken, remember_input, remembered_inputs, taken
 from explorer.network.input.inputs import called, inputs_from
 from explorer.network.input.recognise import Recognised
@@ -26,7 +27,6 @@ from explorer.network.opening.helpers import place_of
 from explorer.network.opening.loading import find_card, found_in, load_model, recognised
 from explorer.network.opening.refusals import ModelError
 from explorer.network.tracing.running import evaluating, tensors_in
-from explorer.network.tracing.walking import parameters_of
 from explorer.square.space import space_of_kind
 from explorer.work.files.places import at_home
 
@@ -171,7 +171,7 @@ def _arguments(own: Recognised) -> tuple[str, ...]:
 def _run(model: nn.Module, sample: str, form: Form) -> tuple[Inputs, list[Tensor], str]:
     """Run a network once; return what went in, what came out, and the title of the data."""
     data = fitted(find_sample(sample, 0), form)
-    inputs = inputs_from(data, form, torch.device("cpu"), _precision(model))
+    inputs = inputs_from(data, form, torch.device("cpu"), precision_of(model))
     with torch.inference_mode(), evaluating(model):
         return inputs, list(tensors_in(called(model, inputs, clone=True))), data.title
 
@@ -217,10 +217,6 @@ def _code(bare: str) -> tuple[Path, str, str | None]:
     if not path.endswith(".py"):
         raise ModelError(bare, f"{bare} is no network of a Python file: what it takes is known")
     return at_home(path), attribute, arguments
-
-
-def _precision(model: nn.Module) -> torch.dtype:
-    return next((p.dtype for p in parameters_of(model) if p.is_floating_point()), torch.float32)
 
 
 def _shape(shape: tuple[int, ...]) -> str:

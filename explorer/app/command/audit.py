@@ -25,12 +25,11 @@ from explorer.equivariance.check import check_equivariance, common_step, unrepea
 from explorer.equivariance.verdict.declaring import known_to
 from explorer.equivariance.verdict.laws import laws
 from explorer.equivariance.verdict.outcome import Report
-from explorer.network.changing.precision import copied
+from explorer.network.changing.precision import copied, precision_of
 from explorer.network.input.inputs import called, inputs_from
 from explorer.network.space import inference_of
 from explorer.network.tracing.capture import calls_alike, capture
 from explorer.network.tracing.layers import LayerError
-from explorer.network.tracing.walking import parameters_of
 from explorer.square.preparing.prepare import DTYPES, Prepared
 from explorer.square.space import Space, space_of, space_of_kind
 from explorer.state.state import State
@@ -131,8 +130,7 @@ def _given(
     try:
         p = engine.prepared(first, state.model).whole()
     except LayerError:
-        made = next((q.dtype for q in parameters_of(model) if q.is_floating_point()), torch.float32)
-        own = str(made).removeprefix("torch.")
+        own = str(precision_of(model)).removeprefix("torch.")
         if own not in DTYPES or own == dtype:
             raise
         p = engine.prepared(replace(first, dtype=own), state.model).whole()  # it may run in its own precision only

@@ -293,6 +293,11 @@ class FieldType:
         return self.domain.rep_axes(self.rep)
 
     @property
+    def stacked(self) -> bool:
+        """Return whether channels lie on several axes."""
+        return self.axes.count("channel") > 1
+
+    @property
     def batched(self) -> bool:
         """Say whether axis 0 counts samples; else there is one sample, such as a graph or a sequence."""
         return self.domain.batched

@@ -144,7 +144,7 @@ def _slot(trace: Trace, layer: Layer, given: bool, x: Inputs, before: Seen, mixi
         if layer.name in trace.outputs and (not mixing or field is None):
             return None  # what the network answers has the law that is asked for
     shape = tuple(value.shape)
-    if field is None or (field.guessed and field.axes.count("channel") > 1):  # any of several axes may be exchanged
+    if field is None or (field.guessed and field.stacked):  # any of several axes may be exchanged
         field = inference_of(x).wide(shape)
     if field is None or not field.guessed or not field.domain.placed or not isinstance(field.rep, Scalar):
         return None

@@ -11,9 +11,19 @@ from torch import Tensor, nn
 from explorer.network.changing.conduct import require_values
 from explorer.network.changing.copying import duplicate
 from explorer.network.opening.scripts import Script
-from explorer.network.tracing.walking import modules_of, named_modules, named_tensors
+from explorer.network.tracing.walking import modules_of, named_modules, named_tensors, parameters_of
 
 _COMPLEX = {torch.float64: torch.complex128, torch.float32: torch.complex64, torch.float16: torch.complex32}
+
+
+def precision_of(model: nn.Module, otherwise: torch.dtype = torch.float32) -> torch.dtype:
+    """Return the precision that a network was made in; of one without real parameters `otherwise`."""
+    return next((p.dtype for p in parameters_of(model) if p.is_floating_point()), otherwise)
+
+
+def device_of(model: nn.Module) -> torch.device:
+    """Return where a network's parameters lie; of one without any the processor."""
+    return next((p.device for p in parameters_of(model)), torch.device("cpu"))
 
 
 def copied(model: nn.Module) -> nn.Module:

@@ -17,7 +17,7 @@ from torch.utils._pytree import tree_leaves, tree_map
 from explorer.declare.inputs import Inputs
 from explorer.declare.registry import did_you_mean
 from explorer.declare.types.fields import FieldType
-from explorer.network.changing.precision import copied
+from explorer.network.changing.precision import copied, device_of
 from explorer.network.input.arguments import named, require_module
 from explorer.network.input.inputs import called
 from explorer.network.space import spaces
@@ -169,7 +169,7 @@ def inspect(
     notes: list[str] = []
     layers: dict[str, Layer] = {}
     if inputs or arguments:
-        device = next((p.device for p in parameters_of(model)), torch.device("cpu"))
+        device = device_of(model)
         inputs, arguments = tree_map(lambda v: _own(v, device), (inputs, arguments))
         with evaluating(model), torch.no_grad(), recorder:
             try:

@@ -22,12 +22,13 @@ from explorer.equivariance.check import common_step
 from explorer.equivariance.symmetric.setting import Experiment, NotApplicable, Setting, experiments, mended
 from explorer.network.changing.interventions.changes import Values, change_of
 from explorer.network.changing.interventions.hooks import Change, Hooks, changed_layer
+from explorer.network.changing.precision import precision_of
 from explorer.network.inner.value import GATE
 from explorer.network.opening.global_state import reseed
 from explorer.network.tracing.capture import Fed, capture
 from explorer.network.tracing.layers import Layer
 from explorer.network.tracing.running import evaluating
-from explorer.network.tracing.walking import modules_of, parameters_of
+from explorer.network.tracing.walking import modules_of
 from explorer.square.frame import Change as Changed
 from explorer.square.preparing.kept import kept
 from explorer.square.preparing.prepare import Prepared
@@ -187,7 +188,7 @@ def group_of(card: Card) -> str:
 
 def setting_of(base: Prepared, model: nn.Module, name: str, group: str) -> Setting:
     """Return what experiments on a layer are told."""
-    own = next((p.dtype for p in parameters_of(model) if p.is_floating_point()), base.x.dtype)
+    own = precision_of(model, base.x.dtype)
     inputs = base.inputs.to(dtype=own)
     found = [g.on(inputs) for g in elements_of(base, group)]
     kept = base.fed.get(base.trace[name].called, ())

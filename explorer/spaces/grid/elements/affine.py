@@ -118,7 +118,7 @@ class Affine(Element):
         # torch is imported only when tensors are there
         from explorer.spaces.grid.elements import resampling as grid_action
 
-        if field.guessed and field.axes.count("channel") > 1 and not np.allclose(self.orthogonal, np.eye(2)):
+        if field.guessed and field.stacked and not np.allclose(self.orthogonal, np.eye(2)):
             raise NoAction("one of its axes of channels may turn with the image: say which representation it has")
         if isinstance(field.domain, ChannelsLast):
             on_maps = replace(field, domain=Grid(field.domain.spacing))
