@@ -22,6 +22,7 @@ from torch.optim.optimizer import register_optimizer_step_post_hook, register_op
 from explorer.app.thread.failures import out_of_memory
 from explorer.declare.card import Card
 from explorer.declare.telling.counting import number_of
+from explorer.network.tracing.walking import parameters_of
 from explorer.work.training.course import Course, driven_by, first_strange
 
 Trained = tuple[nn.Module, Mapping[str, float]]
@@ -283,8 +284,8 @@ class Drive:
 
 
 def _parameters(module: nn.Module) -> set[int]:
-    """Return which parameters a module has, none of one that cannot be asked: it may be anybody's in this process."""
+    """Return which parameters a module has, none of one not made yet: it may be anybody's, with odd walks."""
     try:
-        return {id(p) for p in module.parameters()}
-    except Exception:
+        return {id(p) for p in parameters_of(module)}
+    except (AttributeError, TypeError):  # nn.Module.__init__ has not been called yet
         return set()

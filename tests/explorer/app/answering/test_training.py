@@ -88,6 +88,22 @@ def test_a_loss_that_is_no_number_is_one_sentence() -> None:
         whole(training(LINE, epochs=200, rate=1e5))
 
 
+def test_other_networks_of_the_process_are_not_asked() -> None:
+    """A network that is alive beside the one in training may have walks of its own, which may end the program."""
+
+    class Odd(nn.Module):
+        def named_modules(self, *_: Any, **__: Any) -> Any:
+            raise SystemExit(3)
+
+    class Bare(nn.Module):
+        def __init__(self) -> None: ...
+
+    beside = [Odd(), Bare()]
+    with pytest.raises(Diverged, match="after"):  # it looks for the network whose gradient is not finite
+        whole(training(LINE, epochs=200, rate=1e5))
+    assert len(beside) == 2
+
+
 def test_what_a_trainer_raises_is_heard() -> None:
     def broken(**_: Any) -> Any:
         raise RuntimeError("planted")
