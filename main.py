@@ -6,6 +6,11 @@ imported before it is needed: the window is on screen before torch has arrived.
 
 from __future__ import annotations
 
+if __name__ == "__main__":  # before all other imports, which take half a second
+    from explorer.work.processes.asked_to_end import leave_at_once
+
+    leave_at_once()
+
 import argparse
 import os
 import sys
@@ -13,11 +18,6 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-if __name__ == "__main__":  # before the imports, which take half a second
-    from explorer.work.processes.asked_to_end import leave_at_once
-
-    leave_at_once()
 
 from explorer.app.command import cli
 from explorer.app.command.doors import BadInput, Doors

@@ -58,14 +58,19 @@ def test_an_import_is_not_interrupted(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 @pytest.mark.parametrize(("number", "code"), NUMBERS)
-@pytest.mark.parametrize("words", [["main.py"], ["-m", "equiscope"]])
-def test_an_end_during_the_first_imports_has_its_code(number: int, code: int, words: list[str], tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("words", "first"),
+    [(["main.py"], "argparse"), (["main.py"], "explorer.app"), (["-m", "equiscope"], "explorer.app")],
+)
+def test_an_end_during_the_first_imports_has_its_code(
+    number: int, code: int, words: list[str], first: str, tmp_path: Path
+) -> None:
     """The first module that the program imports after its handlers asks for the end here."""
     (tmp_path / "sitecustomize.py").write_text(
         "import sys\n"
         "class Asks:\n"
         "    def find_spec(self, name, path, target=None):\n"
-        "        if name == 'explorer.app':\n"
+        f"        if name == {first!r}:\n"
         f"            import os; os.kill(os.getpid(), {int(number)})\n"
         "sys.meta_path.insert(0, Asks())\n"
     )
