@@ -24,6 +24,7 @@ from explorer.app.command.doors import BadInput, Doors
 from explorer.state.state import State
 from explorer.work.files.places import INSTALLED, PREFIX
 from explorer.work.processes.ending import age
+from explorer.work.processes.streams import open_missing
 
 if TYPE_CHECKING:
     from explorer.app.answering.engine import LocalEngine
@@ -194,6 +195,8 @@ def benchmarks() -> Mapping[str, Callable[[], list[dict[str, Any]]]]:
 
 
 def main(argv: list[str] | None = None) -> int:
+    if argv is None:
+        open_missing()
     began = time.monotonic() - age(os.getpid()) if argv is None else None  # a timeout counts from there
     doors = Doors(cards, window, pictures, gallery, views, benchmarks, f"{PREFIX}main", began, alone)
     return cli.main(sys.argv[1:] if argv is None else argv, doors)
