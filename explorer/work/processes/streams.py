@@ -24,4 +24,4 @@ def open_missing() -> None:
                 os.close(nowhere)
     for name, mode in _STREAMS:
         if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115: for the rest of the process
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))

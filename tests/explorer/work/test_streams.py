@@ -27,7 +27,9 @@ def test_what_is_meant_for_a_closed_stream_goes_nowhere(closed: tuple[int, ...],
         stream.close()
     out, err = ((tmp_path / str(number)).read_text(encoding="utf-8") for number in (1, 2))
     assert code == 2 and out == ""
-    assert err == "" if 2 in closed else err.startswith("equiscope: what: there is no 'nothing'") and err.count("\n") == 1
+    assert (
+        err == "" if 2 in closed else err.startswith("equiscope: what: there is no 'nothing'") and err.count("\n") == 1
+    )
 
 
 @pytest.mark.parametrize("closed", CLOSED)

@@ -31,6 +31,8 @@ DENSE = 1500  # nodes up to which the whole spectrum is computed
 # entries between diagonal and band, over n^1.5, up to which a factorisation is tried: a grid has about 0.7, of random
 # graphs even one of 5,000 nodes has 18. Factorising one of 20,000 took 30 s, and no other thread ran for 3.5.
 PROFILE = 5.0
+RESTARTS = 60  # of Lanczos; 15 are many, but where weights are 1e30 apart, eigenvalues lie too close to be told apart
+LAST = 4000  # nodes up to which all is computed where Lanczos comes to no end; some 15 s and 400 MB
 DEGREE = 12  # of the Chebyshev polynomial
 SHIFT = 1e-5  # L + SHIFT is positive definite
 TOLERANCE = 1e-6  # of Lanczos on the polynomial; its slope makes residuals |L u - lambda u| of 1e-8 of that
@@ -45,11 +47,27 @@ def dense_pairs(h: Sparse) -> tuple[Array, Array]:
 def sparse_pairs(h: Sparse, k: int, seed: int = 0) -> tuple[Array, Array]:
     """Return the k < n / 3 smallest eigenvalues of I - H, (k,), and eigenvectors (n, k), of a connected graph.
 
-    Memory is that of H, its factors where they are sparse, and about 2 k vectors; never n x n.
+    Memory is that of H, its factors where they are sparse, and about 2 k vectors; n x n only for at most 4000 nodes
+    whose eigenvalues are too close for this.
 
     Raises:
         Cancelled: nobody waits any more.
+        ValueError: the eigenvalues of more nodes are too close.
     """
+    from scipy.sparse.linalg import ArpackNoConvergence
+
+    try:
+        return _krylov_pairs(h, k, seed)
+    except ArpackNoConvergence:
+        if h.shape[0] > LAST:
+            raise ValueError(
+                f"the weights of the edges of {h.shape[0]:,} nodes differ too much for eigenvectors to be told apart"
+            ) from None
+        values, vectors = dense_pairs(h)
+        return values[:k], vectors[:, :k]
+
+
+def _krylov_pairs(h: Sparse, k: int, seed: int) -> tuple[Array, Array]:
     rng = np.random.default_rng(seed)
     start = rng.standard_normal(h.shape[0])
     make = _inverse if profile(h) <= PROFILE * h.shape[0] ** 1.5 else _polynomial
@@ -102,7 +120,9 @@ class _Operator:
             return np.asarray(y - without @ (without.T @ y))
 
         operator = LinearOperator((self.size, self.size), matvec=matvec, dtype=np.float64)
-        return np.asarray(eigsh(operator, k, which="LA", tol=self.tolerance, ncv=self.basis(k), v0=start)[1])
+        return np.asarray(
+            eigsh(operator, k, which="LA", maxiter=RESTARTS, tol=self.tolerance, ncv=self.basis(k), v0=start)[1]
+        )
 
 
 def _inverse(h: Sparse, k: int, start: Array) -> _Operator:

@@ -37,6 +37,10 @@ MOST_PAIRS = 2**22  # values of all pair fields of a frame together
 MOST_COEFFICIENTS = 2**22
 INFLUENCE_SECONDS = 0.05  # of a forward pass: each channel of the layer takes a backward one
 SPECTRUM_NODES = 20_000  # beyond this the eigenvectors take longer than anybody looks
+SLOW = "Each channel takes a backward pass, and the network is too slow for that: forwards it takes {:.2g} s."
+NOT_FINITE = "The influence on the selected node is no finite number."
+MANY_NODES = "The graph has {:,} nodes; eigenvectors of more than {:,} take too long."
+NO_VECTORS = "The graph has no spectrum: {}."
 
 
 @kept()
@@ -87,8 +91,24 @@ def graph_part(one: BothWays) -> GraphPart:
         influence=None if selected is None else _influence.there(p, layer.name, selected),
         distance=None if selected is None else _hops(p, selected),
         outputs=_outputs(p), answers=_answers(p, structure, order, one.answers[p.trace.output]),
-        energy=_energies(p), spectrum=_spectrum.there(p, layer.name),
+        energy=_energies(p), spectrum=_spectrum.there(p, layer.name), missing=_missing(p, layer, selected, structure),
     )  # fmt: skip
+
+
+def _missing(p: Prepared, layer: Layer, node: int | None, structure: Structure) -> dict[str, str]:
+    """Say why what is filled in idle time will not come, by its name in GraphPart."""
+    found = {}
+    if node is not None and _at_nodes(layer):
+        if not _influence.made(p, layer.name, node):
+            if not _quick(p):
+                found["influence"] = SLOW.format(p.forward_seconds)
+        elif _influence.there(p, layer.name, node) is None:
+            found["influence"] = NOT_FINITE
+    if structure.nodes > SPECTRUM_NODES:
+        found["spectrum"] = MANY_NODES.format(structure.nodes, SPECTRUM_NODES)
+    elif isinstance(reason := _eigenpairs.there(p), str):
+        found["spectrum"] = NO_VECTORS.format(reason)
+    return found
 
 
 def _outputs(p: Prepared) -> Array | None:
@@ -149,13 +169,18 @@ def refine_graph(p: Prepared, state: State, square: Square) -> Iterator[Square]:
         return
     layer = p.trace[square.layer.name]
     node = _selected(state, part.structure)
-    if node is not None and (_influence.made(p, layer.name, node) or _differentiable(p, layer)):
+    if (
+        node is not None
+        and part.influence is None
+        and (_influence.made(p, layer.name, node) or _differentiable(p, layer))
+    ):
         found = _influence(p, layer.name, node)
-        if part.influence is None and found is not None:
-            part = replace(part, influence=found)
-            yield replace(square, part=part)
-    if part.structure.nodes and part.spectrum is None and (spectrum := _spectrum(p, layer.name)) is not None:
-        yield replace(square, part=replace(part, spectrum=spectrum))
+        part = replace(part, influence=found, missing=_missing(p, layer, node, part.structure))
+        yield replace(square, part=part)
+    if part.structure.nodes and part.spectrum is None and "spectrum" not in part.missing:
+        spectrum = _spectrum(p, layer.name)
+        part = replace(part, spectrum=spectrum, missing=_missing(p, layer, node, part.structure))
+        yield replace(square, part=part)
 
 
 def _selected(state: State, structure: Structure) -> int | None:
@@ -163,9 +188,16 @@ def _selected(state: State, structure: Structure) -> int | None:
 
 
 def _differentiable(p: Prepared, layer: Layer) -> bool:
+    return _quick(p) and _at_nodes(layer)
+
+
+def _quick(p: Prepared) -> bool:
     # a hundred passes are felt even when nobody waits: the next request must not wait long
-    quick = p.forward_seconds < INFLUENCE_SECONDS
-    return quick and layer.field is not None and isinstance(layer.field.domain, Nodes)
+    return p.forward_seconds < INFLUENCE_SECONDS
+
+
+def _at_nodes(layer: Layer) -> bool:
+    return layer.field is not None and isinstance(layer.field.domain, Nodes)
 
 
 @kept(most=8)
@@ -187,7 +219,7 @@ def _spectrum(p: Prepared, layer: str) -> Spectrum | None:
     from explorer.spaces.graph.analysis.spectrum import make_spectrum
 
     structure, pairs = structure_of(p), _eigenpairs(p)
-    if pairs is None:
+    if isinstance(pairs, str):
         return None
     at_nodes = kind_of(p.trace[layer].field, DRAWN) == "node"
     x, values = input_values(p), layer_values(p, layer) if at_nodes else None
@@ -195,16 +227,17 @@ def _spectrum(p: Prepared, layer: str) -> Spectrum | None:
 
 
 @kept()
-def _eigenpairs(p: Prepared) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+def _eigenpairs(p: Prepared) -> tuple[NDArray[np.float64], NDArray[np.float64]] | str:
+    """Return the lowest eigenpairs, or why there are none."""
     from explorer.spaces.graph.analysis.spectrum import MOST, low_pairs
 
     structure = structure_of(p)
-    if structure.nodes > SPECTRUM_NODES:
-        return None
     try:
         return low_pairs(structure.edges, structure.nodes, MOST, structure.weights)
-    except (ValueError, ArithmeticError, np.linalg.LinAlgError):
-        return None
+    except (ArithmeticError, np.linalg.LinAlgError):
+        return "its eigenvalues do not converge"
+    except ValueError as error:
+        return str(error)
 
 
 @kept()

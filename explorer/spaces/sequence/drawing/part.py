@@ -36,6 +36,7 @@ ALL = None  # channels: equations are worked out with every one
 MOST_UNITS = 64  # of one gate
 MOST_VALUES = 2**25  # of all gates of one side together
 GRADIENT_SECONDS = 0.5  # of a forward pass
+SLOW = "Each channel takes a backward pass, and the network is too slow for that: forwards it takes {:.2g} s."
 
 
 def time_part(one: BothWays) -> TimePart:
@@ -59,6 +60,7 @@ def time_part(one: BothWays) -> TimePart:
         difference=None if one.difference is None else raw(one.difference, layer.field, ALL),
         gates=gates, moved_gates=moved_gates, known=known,
         gradient=(_kept_gradient(p, layer, state.node, None) or (None, 0))[0],
+        missing="" if p.forward_seconds < GRADIENT_SECONDS else SLOW.format(p.forward_seconds),
         settlings=settlings(p), attended=attended(p, layer, state.node, order, one.answers),
         working=working(p, layer.name, gates, moved_gates, x, gx_raw, one.answers),
         written=_own_written(p), moved_written=_written(p, one.answers[p.trace.output]), writer=p.trace.output,

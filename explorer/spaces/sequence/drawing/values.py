@@ -65,6 +65,7 @@ class TimePart:
         moved_gates: the same of F(rho(g) x); may be empty.
         known: (T,) the steps of rho(g) x that are compared: not padding, nor what hangs on it.
         gradient: (T,) |d layer(selected step) / d x_t|, original steps; None without selection.
+        missing: why a gradient that is not there will not come, a sentence; "" where it may.
         truncated: (T,) the same with the recurrent state detached every State.truncate steps; None without truncation.
         cuts: how many recurrent modules the truncation found; 0: there is no state to detach.
         settlings: how each recurrent state comes to rest while zeros come in; empty where there is none.
@@ -95,6 +96,7 @@ class TimePart:
     moved_gates: Mapping[str, Array] = field(default_factory=dict)
     known: NDArray[np.bool_] | None = None
     gradient: Array | None = None
+    missing: str = ""
     truncated: Array | None = None
     cuts: int = 0
     working: Working | None = None

@@ -85,6 +85,16 @@ def test_without_a_node_it_asks_for_one_and_while_it_is_measured_it_says_so(view
     assert "Click a node" in view.influence.message
 
 
+def test_an_influence_that_will_not_come_says_why(view):
+    frame = karate(node=3)
+    part = replace(frame.squares[0].of(GraphPart), influence=None, missing={"influence": "It is too slow."})
+    view.set_state(State(node=3))
+    view.set_frame(with_square(frame, part=part))
+    assert view.influence.message == "It is too slow."
+    view.set_state(State(node=4))
+    assert "being measured" in view.influence.message
+
+
 def test_a_layer_without_nodes_has_no_influence(view):
     frame = karate(node=3)
     part = replace(frame.squares[0].of(GraphPart), kind="edge", influence=None)

@@ -47,6 +47,8 @@ def test_a_spectrum_that_is_being_computed_says_so(view):
     assert "being computed" in view.charts[0].message
     view.set_frame(karate())
     assert view.charts[0].message == ""
+    view.set_frame(with_part(karate(), spectrum=None, missing={"spectrum": "It is too large."}))
+    assert view.charts[0].message == "It is too large."  # it was "being computed" for ever
 
 
 def test_stems_stand_at_eigenvalues_and_their_heights_are_shares_of_energy(view):

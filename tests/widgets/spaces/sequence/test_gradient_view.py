@@ -66,8 +66,12 @@ def test_frames_without_a_sequence_say_what_to_do(view: GradientView, name: str)
 def test_without_a_step_or_a_value_at_each_step_it_says_so(view: GradientView) -> None:
     give(view, part())
     assert view.chart.message == NO_STEP
-    give(view, part(gradient=None, kind="invariant"), node=STEP)
+    give(view, part(gradient=None, kind="invariant", missing="It is too slow."), node=STEP)
     assert view.chart.message == NO_FIELD
+    give(view, part(gradient=None), node=STEP)
+    assert "being computed" in view.chart.message
+    give(view, part(gradient=None, missing="It is too slow."), node=STEP)
+    assert view.chart.message == "It is too slow."
 
 
 def test_the_rate_of_a_vanishing_and_of_an_exploding_gradient() -> None:

@@ -83,7 +83,10 @@ class DepthView(FrameView[Found]):
         if node is None:
             message = NO_NODE
         elif not reaches:
-            message = NOT_HERE if found and all(part.kind != "node" for _, part, _ in found) else COMING
+            message = NOT_HERE
+            if not found or any(part.kind == "node" for _, part, _ in found):
+                why = [part.missing["influence"] for _, part, _ in found if answered and "influence" in part.missing]
+                message = why[0] if why else COMING
         self.influence.show_reaches(reaches, name, names, message)
 
     def _show_table(self) -> None:

@@ -129,7 +129,7 @@ def _message(square: Square | None) -> str:
         return NO_GRAPH
     if not part.structure.nodes:
         return EMPTY
-    return COMING if part.spectrum is None else ""
+    return part.missing.get("spectrum", COMING) if part.spectrum is None else ""
 
 
 VIEW = ViewSpec(

@@ -21,7 +21,7 @@ NOTHING = "Choose a sequence, and click a step in the timeline: the gradient bac
 NONE = "This model does not live on a sequence: there is no gradient through time."
 NO_STEP = "Click a step in the timeline: how far back from it the gradient reaches stands here."
 NO_FIELD = "This layer has no value at each step; choose one that has, in the timeline or in Layers."
-COMING = "The gradient is being computed, or the network is too slow for it."
+COMING = "The gradient is being computed …"
 LONGEST = 100_000
 
 
@@ -59,7 +59,10 @@ class GradientView(FrameView[tuple[Square, TimePart]]):
         node = self.state.node
         if node is None or node >= parts[0][1].steps:
             return NO_STEP
-        return "" if self._slopes() else NO_FIELD if all(t.kind != "step" for _, t in parts) else COMING
+        if self._slopes():
+            return ""
+        at_steps = [part for _, part in parts if part.kind == "step"]
+        return next((part.missing for part in at_steps if part.missing), COMING) if at_steps else NO_FIELD
 
     def _slopes(self) -> list[Slope]:
         """Return the gradients of the frame that are of the state's step."""
