@@ -21,6 +21,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.work.memory import Resident
+
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 Sparse = Any
@@ -114,7 +116,8 @@ class Factors:
         how = "MMD_AT_PLUS_A" if order is None else "NATURAL"
         # positive definite: no pivoting
         options = {"SymmetricMode": True}
-        self._lu: Any = splu(ordered, permc_spec=how, diag_pivot_thresh=0.0, options=options)
+        # it must be freed where it was made
+        self._lu = Resident(lambda: splu(ordered, permc_spec=how, diag_pivot_thresh=0.0, options=options))
         self._given = int(ordered.nnz), int(ordered.dtype.itemsize)
 
     @property
@@ -129,14 +132,15 @@ class Factors:
     @property
     def entries(self) -> int:
         """Return how many numbers both factors hold: what they take in memory and in each solve."""
-        return int(self._lu.nnz)
+        return self._lu.use(lambda lu: int(lu.nnz))
 
     def solve(self, right: NDArray[Any]) -> NDArray[Any]:
         """Return x with A x = right, (n,) or (n, k)."""
         if self.order is None:
-            return np.asarray(self._lu.solve(right))
+            return self._lu.use(lambda lu: np.asarray(lu.solve(right)))
         found = np.empty_like(right)
-        found[self.order] = self._lu.solve(right[self.order])
+        ordered = right[self.order]
+        found[self.order] = self._lu.use(lambda lu: np.asarray(lu.solve(ordered)))
         return found
 
     def negative(self) -> int | None:
@@ -144,9 +148,9 @@ class Factors:
 
         None where a row had to be exchanged after all.
         """
-        if not np.array_equal(self._lu.perm_r, self._lu.perm_c):
+        if not self._lu.use(lambda lu: np.array_equal(lu.perm_r, lu.perm_c)):
             return None
-        return int((self._lu.U.diagonal() < 0).sum())
+        return self._lu.use(lambda lu: int((lu.U.diagonal() < 0).sum()))
 
 
 @dataclass(frozen=True, slots=True)

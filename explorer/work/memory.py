@@ -6,12 +6,21 @@ heaps held was free. Where there is no glibc, nothing is done.
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import ctypes
 import gc
 import os
+import queue
 import sys
-from collections.abc import Iterator
+import threading
+import weakref
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from typing import Any, Generic, TypeVar
+
+T = TypeVar("T")
+R = TypeVar("R")
 
 _ARENA_MAX = -8  # M_ARENA_MAX of malloc.h
 RESTED = 3.0  # seconds after the last request that freed memory is given back, once
@@ -20,6 +29,7 @@ RESTED = 3.0  # seconds after the last request that freed memory is given back, 
 # more length takes 0.2 MB); making one anew takes 0.1 ms for a convolution and 1 ms for an LSTM
 KERNELS = 64
 _KEEP = ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_CAPACITY")
+END_S = 5.0  # that the end of the program waits for residents to be freed
 ARENAS = 2  # the window's and one for all threads that compute
 
 
@@ -52,6 +62,87 @@ def keep_few_kernels() -> None:
 def give_back() -> None:
     """Return freed pages to the system; takes milliseconds, in which other threads may wait for memory."""
     _ask("malloc_trim", 0)
+
+
+class Resident(Generic[T]):
+    """An object whose memory a library takes back only on the thread that asked for it; it is made and freed on one.
+
+    SciPy's SuperLU counts its pieces of memory for each thread, and leaves those that it does not find there: factors
+    made by a worker and let go of by the window stayed with the process, some megabytes of a surface each time.
+
+    Args:
+        make: is called on that thread.
+
+    Raises:
+        Exception: what `make` raises.
+    """
+
+    def __init__(self, make: Callable[[], T]) -> None:
+        self._held = _home.made(make)
+        weakref.finalize(self, _home.let_go, self._held).atexit = False
+
+    def use(self, function: Callable[[T], R]) -> R:
+        """Return what a function makes of the object on the caller's thread; it must not keep it."""
+        return function(self._held[0])
+
+
+class _Home:
+    """The thread on which residents live; it is there as long as any of them."""
+
+    def __init__(self) -> None:
+        self._asked: queue.SimpleQueue[tuple[Callable[[], Any], Future[list[Any]]] | list[Any]] = queue.SimpleQueue()
+        self._lock = threading.Lock()
+        self._thread: threading.Thread | None = None
+        self._all: dict[int, list[Any]] = {}
+        atexit.register(self._close)
+
+    def made(self, make: Callable[[], T]) -> list[T]:
+        answer: Future[list[T]] = Future()
+        with self._lock:
+            self._asked.put((make, answer))
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="residents", daemon=True)
+                self._thread.start()
+        return answer.result()
+
+    def let_go(self, held: list[Any]) -> None:
+        self._asked.put(held)  # without the lock: a collector may come to this at any moment
+
+    def _run(self) -> None:
+        there = True
+        while there:
+            asked = self._asked.get()
+            if isinstance(asked, list):
+                asked.clear()
+                self._all.pop(id(asked), None)
+            else:
+                make, answer = asked
+                try:
+                    held = [make()]
+                except BaseException as error:
+                    answer.set_exception(error)
+                else:
+                    self._all[id(held)] = held
+                    answer.set_result(held)
+                    del held
+                del make, answer
+            del asked
+            if not self._all:
+                with self._lock:
+                    if not (there := not self._asked.empty()):
+                        self._thread = None
+
+    def _close(self) -> None:
+        """Free all here: Python frees what is left at its end on the main thread, where SuperLU fails."""
+        with self._lock:
+            thread = self._thread
+        for held in list(self._all.values()):
+            self._asked.put(held)
+        if thread is not None:
+            thread.join(timeout=END_S)
+
+
+_home = _Home()
 
 
 def _ask(function: str, *numbers: int) -> None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import queue
 import subprocess
 import sys
+import threading
 
 import pytest
 
-from explorer.work.memory import uncollected
+from explorer.work.memory import Resident, uncollected
 
 # many small blocks of several threads, every other one kept: the heaps stay as large as they were
 CODE = """
@@ -97,3 +99,62 @@ def test_no_cycles_are_looked_for_meanwhile(on: bool) -> None:
         assert gc.isenabled() is on
     finally:
         (gc.enable if was else gc.disable)()
+
+
+FACTORS = """
+import os, threading
+import scipy.sparse as sp
+from explorer.work.eigenspaces import Factors
+
+def resident():
+    return int(open("/proc/self/statm").read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
+
+n, held = 60, []
+matrix = sp.diags([-1, -1, 4.1, -1, -1], [-n, -1, 0, 1, n], shape=(n * n, n * n)).tocsc()
+
+def some(count):
+    for _ in range(count):
+        thread = threading.Thread(target=lambda: held.append(Factors(matrix)))
+        thread.start()
+        thread.join()
+        held.clear()
+
+some(3)
+before = resident()
+some(40)
+print(resident() - before)
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="how much is resident")
+def test_factors_are_freed_whoever_lets_go_of_them() -> None:
+    """SuperLU gives back nothing on another thread than the one that factorised: a surface cost megabytes for good."""
+    run = subprocess.run([sys.executable, "-c", FACTORS], capture_output=True, text=True, check=True)
+    assert float(run.stdout) < 30  # MB; it was 70
+
+
+def test_residents_are_made_freed_and_used() -> None:
+    class Here:
+        def __init__(self) -> None:
+            self.made = threading.get_ident()
+
+        def __del__(self) -> None:
+            freed.put((self.made, threading.get_ident()))
+
+    freed: queue.SimpleQueue[tuple[int, int]] = queue.SimpleQueue()
+    several = [Resident(Here) for _ in range(3)]
+    (home,) = [thread for thread in threading.enumerate() if thread.name == "residents"]
+    assert {one.use(lambda here: here.made) for one in several} == {home.ident}
+    assert several[0].use(lambda here: threading.get_ident()) == threading.get_ident()
+    while several:
+        several.pop()
+        assert freed.get(timeout=10) == (home.ident, home.ident)
+    home.join(timeout=10)  # it goes with the last one
+    assert not home.is_alive()
+
+    def fails() -> None:
+        raise ValueError("planted")
+
+    with pytest.raises(ValueError, match="planted"):
+        Resident(fails)
+    assert Resident(lambda: 7).use(lambda number: number + 1) == 8

@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.work.eigenspaces import Factors
 from explorer.work.progress import step
 
 Array = NDArray[np.float64]
@@ -127,13 +128,11 @@ class _Operator:
 
 def _inverse(h: Sparse, k: int, start: Array) -> _Operator:
     import scipy.sparse as sp
-    from scipy.sparse.linalg import splu
 
     n = h.shape[0]
     shifted = ((1 + SHIFT) * sp.identity(n) - h).tocsc()
     # positive definite: no pivoting, so that the order of least fill is kept
-    factor = splu(shifted, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
-    return _Operator(n, factor.solve, 1e-12, lambda k: None)
+    return _Operator(n, Factors(shifted).solve, 1e-12, lambda k: None)
 
 
 def _polynomial(h: Sparse, k: int, start: Array) -> _Operator:
