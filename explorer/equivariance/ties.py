@@ -5,7 +5,7 @@ Then the answer jumps at this very input. A fault that layers make changes as li
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import torch
@@ -18,7 +18,7 @@ from explorer.equivariance.audit import Audit
 from explorer.equivariance.sampled import Case
 from explorer.equivariance.verdict import sentences
 from explorer.network.space import inference_of
-from explorer.network.tracing.layers import LayerError
+from explorer.network.tracing.layers import LayerError, Trace
 
 APART = 1e-4  # share of the size of its numbers by which an input is changed: scores then differ by more than rounding
 JUMP = 0.1  # share by which an error then changes, if the answer jumps
@@ -32,18 +32,20 @@ class Untied(NamedTuple):
 
 
 def apart(
-    audit: Audit, x: Inputs, values: Mapping[str, Tensor], element: Element, names: Sequence[str]
-) -> dict[str, Tensor]:
+    trace: Trace, run: Callable[[Inputs], Mapping[str, Tensor]], x: Inputs, values: Mapping[str, Tensor],
+    element: Element, names: Sequence[str],
+) -> dict[str, Tensor]:  # fmt: skip
     """Return the relative errors of layers under an element, of those where it is judged.
 
     Args:
-        values: what the network gives for x.
+        run: the network.
+        values: what it gives for x.
     """
     found: dict[str, Tensor] = {}
     if not x.exact(element := element.on(x)):
         return found
-    answers = audit.run(x.moved(element))[0]
-    for layer in map(audit.trace.__getitem__, names):
+    answers = run(x.moved(element))
+    for layer in map(trace.__getitem__, names):
         expected, answer = measure.expected_after(element, layer, values[layer.name]), answers[layer.name]
         if expected is None or layer.field is None or answer.shape != expected.shape:
             continue
@@ -57,7 +59,8 @@ def unjudged(audit: Audit, element: Element, other: bool = False) -> float | Non
     """Return the relative error of the outputs under an unjudged element; the largest on unrelated `other` ones."""
     case = audit.cases[0]
     x = inference_of(case.inputs).another(case.inputs, audit.seed) if other else case.inputs
-    found = apart(audit, x, audit.run(x)[0] if other else case.values, element, audit.trace.outputs)
+    values = audit.run(x)[0] if other else case.values
+    found = apart(audit.trace, lambda of: audit.run(of)[0], x, values, element, audit.trace.outputs)
     if len(found) < len(audit.trace.outputs):
         return None
     return max((float(e.max() if other else e.median()) for e in found.values()), default=0.0)
@@ -76,8 +79,8 @@ def untied(audit: Audit, elements: Sequence[tuple[str, Element]]) -> Untied | No
         worst = max(((e, key[0]) for key, e in errors.items() if key[1] == number), default=(0.0, ""))[1]
         for label in dict.fromkeys(filter(None, (worst, _worst_of_first(audit)))):
             if (found := _first_jump(audit, case, dict(elements)[label])) is not None:
-                beside = (_beside(c.inputs, audit.seed) for c in audit.cases)
-                return Untied([x for x in beside if x is not None], sentences.ties(found, label, APART))
+                others = (beside(c.inputs, audit.seed) for c in audit.cases)
+                return Untied([x for x in others if x is not None], sentences.ties(found, label, APART))
     return None
 
 
@@ -103,11 +106,11 @@ def _first_jump(audit: Audit, case: Case, element: Element) -> str | None:
 
     A fault of the output may hide what ties do to it, and not what they do to a layer before it.
     """
-    if (x := _beside(case.inputs, audit.seed)) is None:
+    if (x := beside(case.inputs, audit.seed)) is None:
         return None
 
     def errors(of: Inputs, values: Mapping[str, Tensor]) -> dict[str, float]:
-        found = apart(audit, of, values, element, audit.names)
+        found = apart(audit.trace, lambda x: audit.run(x)[0], of, values, element, audit.names)
         return {name: float(e.max()) for name, e in found.items()}
 
     def first(one: Mapping[str, float], other: Mapping[str, float]) -> str | None:
@@ -126,7 +129,7 @@ def _first_jump(audit: Audit, case: Case, element: Element) -> str | None:
         return None
 
 
-def _beside(inputs: Inputs, seed: int) -> Inputs | None:
+def beside(inputs: Inputs, seed: int) -> Inputs | None:
     """Return inputs with numbers that differ by little from these, each by another amount; None of whole numbers."""
     x = inputs.x
     if not x.is_floating_point() or not x.numel():

@@ -215,7 +215,8 @@ class Square:
     hints: tuple[str, ...] = ()
     verdict: str = ""  # on the network: that of its outputs, "" before they are measured, "undefined" of NaN
     guilty: tuple[str, ...] = ()  # the layers that make the fault, in execution order
-    message: str = ""  # why the network has no verdict: it gives NaN, or varies from call to call
+    message: str = ""  # why the network has no verdict: it gives NaN, varies from call to call, or values tie
+    brief: str = "its answers vary from call to call"  # that in a few words
     cut_off: str = ""  # why an element that puts nothing between places gives no verdict
     before: Mapping[str, Measure] = field(default_factory=dict)  # the measures before its file was edited last
     guilty_before: tuple[str, ...] = ()  # and the layers that made the fault then

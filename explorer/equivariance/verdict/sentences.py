@@ -133,6 +133,14 @@ def ties(shows: str, element: str, apart: float) -> str:
     )
 
 
+def tied(shows: str, apart: float) -> str:
+    """Say that the law fails on these numbers alone, since some of them tie."""
+    return (
+        f"the law fails on these numbers because values tie, first seen in {shows}: which of them is taken follows "
+        f"their order; on numbers that differ from these by a share of {apart:.0e} it holds at every layer that has one"
+    )
+
+
 def perhaps(shows: str, unknown: Sequence[str]) -> str:
     """Say which layers may make a fault that shows later; their fields are not known."""
     return (

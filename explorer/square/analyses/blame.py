@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 
 import torch
-from torch import Tensor, nn
 
 from explorer.declare.elements import Element, chain_element
-from explorer.declare.inputs import Inputs
 from explorer.equivariance.trial import rounding
-from explorer.equivariance.trial.sufficing import Given, Sufficing
 from explorer.equivariance.trial.sufficing import Square as Broken
-from explorer.network.changing.precision import converted, copied
+from explorer.equivariance.trial.sufficing import Sufficing
 from explorer.network.opening.global_state import reseed
 from explorer.network.tracing.capture import capture
 from explorer.network.tracing.layers import LayerError
 from explorer.network.tracing.running import evaluating
 from explorer.square import judging
 from explorer.square.frame import Square
-from explorer.square.preparing.kept import kept
+from explorer.square.preparing.double import double_run
 from explorer.square.preparing.prepare import Prepared
 from explorer.state.state import State
 
@@ -44,19 +41,10 @@ def blame(p: Prepared, state: State, square: Square) -> Iterator[Square]:
         yield replace(square, guilty=tuple(mended), hints=judging.causes(p, mended, element.group))
 
 
-@kept()
-def _double(p: Prepared) -> tuple[nn.Module, Inputs, Mapping[str, Tensor], Given]:
-    """Return the network and the input in double precision, and what its layers give and are fed there."""
-    model, x = converted(copied(p.model), torch.float64), p.inputs.to(dtype=torch.float64)
-    with p.unrecorded(), evaluating(model):
-        reseed(p.seed)
-        return model, x, *capture(model, x, list(p.trace.by_name), clone=True, inputs=True)
-
-
 def _mended(p: Prepared, element: Element, square: Square) -> list[str] | None:
     """Return the layers that have to be mended, in double precision: a weak fault is no rounding there."""
     ends = [n for n in p.trace.outputs if square.measures[n].cumulative is not None]
-    model, x, values, fed = _double(p)
+    model, x, values, fed = double_run(p)
     gx = x.moved(element)
     with p.unrecorded(), evaluating(model):
         reseed(p.seed)

@@ -108,7 +108,7 @@ def _verdict(square: Square) -> str:
         case "undefined":
             return "no number: it gives NaN or infinite values"
         case "no law" if square.message:
-            return "no verdict: its answers vary from call to call"
+            return f"no verdict: {square.brief}"
         case "unmoved":
             return f"nothing to test yet: {move(square)}"
         case "broken" if square.guilty:

@@ -114,6 +114,12 @@ def test_an_element_that_cuts_something_off_is_not_called_resampled():
     assert verdict_sentence(cut) == "a curve, no verdict"
 
 
+def test_why_there_is_no_verdict_is_said_in_a_few_words():
+    square = replace(make_frame().squares[0], verdict="no law", guilty=(), message="the first reason at length")
+    assert verdict_sentence(square) == "no verdict: its answers vary from call to call"
+    assert verdict_sentence(replace(square, brief="values tie")) == "no verdict: values tie"
+
+
 def test_what_broke_the_law_before_an_edit_is_the_layer_that_was_named_then():
     square = make_frame().squares[0]
     held = {name: measure() for name in square.measures}

@@ -1,0 +1,69 @@
+"""Acquit in idle time a network that breaks its law on ties alone, by the trial of an audit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+import torch
+from torch import Tensor
+
+from explorer.declare.elements import Element, chain_element
+from explorer.declare.inputs import Inputs
+from explorer.equivariance.ties import APART, apart, beside
+from explorer.equivariance.trial import rounding
+from explorer.equivariance.verdict import sentences
+from explorer.network.opening.global_state import reseed
+from explorer.network.tracing.capture import capture
+from explorer.network.tracing.layers import LayerError
+from explorer.network.tracing.running import evaluating
+from explorer.square.frame import Square
+from explorer.square.preparing.double import double_run
+from explorer.square.preparing.kept import kept
+from explorer.square.preparing.prepare import Prepared
+from explorer.state.state import State
+
+BRIEF = "values tie, and beside these numbers the law holds"
+
+
+def tied(p: Prepared, state: State, square: Square) -> Iterator[Square]:
+    """Yield the square without a verdict where the law holds on all numbers beside these, which tie."""
+    if square.verdict != "broken" or p.trouble:
+        return
+    element = chain_element(state.steps).on(p.inputs)
+    if not p.inputs.exact(element):
+        return
+    try:
+        first = _first_tied(p, element)
+    except (LayerError, ValueError):  # it does not run in double precision, or on other numbers
+        return
+    if first:
+        # an error on these numbers there is, and it is shown; it is no layer's fault
+        measures = {
+            name: replace(m, verdict="no law") if m.seen or m.verdict == "broken" else m
+            for name, m in square.measures.items()
+        }
+        told = sentences.tied(first, APART)
+        yield replace(square, measures=measures, verdict="no law", guilty=(), hints=(), message=told, brief=BRIEF)
+
+
+@kept(most=16)
+def _first_tied(p: Prepared, element: Element) -> str:
+    """Return the first layer that breaks the law here and, as all others, not beside; "" where there is none."""
+    model, x, values, _ = double_run(p)
+    if (other := beside(x, p.seed)) is None:
+        return ""
+    names, least = list(p.trace.by_name), rounding.of_run(p.trace, torch.float64)
+
+    def run(of: Inputs) -> Mapping[str, Tensor]:
+        reseed(p.seed)
+        return capture(model, of, names, clone=True)[0]
+
+    def broken(of: Inputs, given: Mapping[str, Tensor]) -> list[str] | None:
+        """Return the layers that break the law, None where it is judged at no output."""
+        errors = {n: float(e.max()) for n, e in apart(p.trace, run, of, given, element, names).items()}
+        return None if errors.keys().isdisjoint(p.trace.outputs) else [n for n, e in errors.items() if e > least[n]]
+
+    with p.unrecorded(), evaluating(model):
+        found = broken(x, values)
+        return found[0] if found and broken(other, run(other)) == [] else ""
