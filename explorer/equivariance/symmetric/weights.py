@@ -92,7 +92,7 @@ def _draws(fed: Fed, layer_inputs: Sequence[object], count: int, seed: int) -> l
 def _nearest(
     trial: _Trial, start: Weights, draws: Sequence[tuple[Tensor, ...]], fed: Fed, until: float, most: int = STEPS
 ) -> tuple[Weights, int]:
-    """Return the weights nearest to `start` that obey the law on these inputs, by conjugate gradients (CGLS), and steps.
+    """Return the weights nearest to `start` that obey the law on these inputs, and the steps taken to them (CGLS).
 
     Args:
         most: steps that may be taken; what starts from rounding alone never ends by itself.
