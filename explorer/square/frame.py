@@ -215,6 +215,7 @@ class Square:
     hints: tuple[str, ...] = ()
     verdict: str = ""  # on the network: that of its outputs, "" before they are measured, "undefined" of NaN
     guilty: tuple[str, ...] = ()  # the layers that make the fault, in execution order
+    shows: str = ""  # where a fault first shows that none of them makes by itself
     message: str = ""  # why the network has no verdict: it gives NaN, or varies from call to call
     cut_off: str = ""  # why an element that puts nothing between places gives no verdict
     before: Mapping[str, Measure] = field(default_factory=dict)  # the measures before its file was edited last

@@ -353,3 +353,22 @@ def test_a_value_within_a_layer_that_obeys_its_law_shows_the_fault_of_an_earlier
     attention = square.measures["attend.attention"]
     assert square.guilty == ("table",) and square.measures["attend"].verdict == "holds"
     assert attention.local is None and attention.seen and attention.verdict == "holds"
+
+
+class Positions(nn.Module):
+    """Adds a table of positions in its own forward, between layers that obey their law."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.table = nn.Parameter(torch.randn(29, 29, generator=torch.Generator().manual_seed(0)))
+        self.conv, self.mean, self.head = conv(1, 4, padding_mode="circular"), GlobalMean(), nn.Linear(4, 10)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.head(self.mean(torch.relu(self.conv(x + self.table))))
+
+
+def test_a_fault_that_no_layer_makes_is_told_where_it_shows_and_why() -> None:
+    found = complete(Positions(), "rotate:90")
+    assert (found.verdict, found.guilty, found.shows) == ("broken", (), "conv")
+    assert found.hints[-1].startswith("the fault first shows in conv, but alone conv obeys its law: what it is given")
+    assert complete(round_net(fault=True), "rotate:90").shows == ""
