@@ -277,7 +277,7 @@ def test_the_window_gets_the_state(run: Any) -> None:
 def test_trust_in_the_file_of_a_command_is_none_in_what_its_window_opens_later(run: Any, tmp_path: Path) -> None:
     """Every file that was opened in such a window was run unasked."""
     for name in ("mine", "theirs"):
-        (tmp_path / f"{name}.py").write_text(HEAD + "def Net(): return nn.Conv2d(1, 1, 3)\n")
+        (tmp_path / f"{name}.py").write_text(HEAD + f"def Net(): return nn.Conv2d(1, 1, 3)  # {name}\n")
     mine, theirs = tmp_path / "mine.py", tmp_path / "theirs.py"
     asked: list[bool] = []
 
@@ -293,7 +293,8 @@ def test_trust_in_the_file_of_a_command_is_none_in_what_its_window_opens_later(r
             engine.close()
         return 0
 
-    assert run("--model", f"{mine}:Net", "--trust", window=window).code == 0
+    said = run("--model", f"{mine}:Net", "--trust", window=window)
+    assert said.code == 0, said.err
     assert asked == [True, False, False, True]
 
 
