@@ -90,7 +90,8 @@ class Diagnosis(QFrame):
         several = len(squares) > 1
         self._whole = reason or BETWEEN.join(_said(square, several) for square in squares)
         self._shorter = (
-            reason or BETWEEN.join(_said(square, several, hints=False) for square in squares),
+            *filter(None, [reason]),
+            BETWEEN.join(_said(square, several, hints=False) for square in squares),
             BETWEEN.join(_in_brief(square, several, first=True) for square in squares),
             BETWEEN.join(_in_brief(square, several) for square in squares),
             BETWEEN.strip(" ").join(f" {verdict_in_brief(square)} " for square in squares).strip().capitalize(),
