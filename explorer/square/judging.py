@@ -310,8 +310,11 @@ def judged(
         else:
             verdict = "holds" if any(end is not None and end.exact for end in ends) else "no law"
     ask = _seen_on_others if idle else _seen_on_others.there
-    elsewhere = verdict == "holds" and _closed(p) and bool(ask(p, element))
-    if elsewhere:
+    closed, holds = _closed(p), verdict == "holds"
+    # a network that keeps what one input gave is no test of others
+    foreign = p.card.own and not p.interventions and not p.trouble
+    elsewhere = holds and (closed or foreign) and bool(ask(p, element))
+    if elsewhere and closed:
         verdict, guilty = "broken", list(p.trace.outputs)
     if p.trouble.verdict == "undefined" or (p.trouble and verdict in ("holds", "")):
         verdict = p.trouble.verdict
