@@ -111,7 +111,7 @@ def window(start: Callable[[], WindowEngine], state: State, args: argparse.Names
     missing = no_display()
     if args.screenshot or missing:
         if args.session and args.opened.state != state:
-            from explorer.app.command.cli import refuse_code
+            from explorer.app.command.trusting import refuse_code
 
             refuse_code(args.opened.state)
         off_screen()

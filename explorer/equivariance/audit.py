@@ -302,7 +302,8 @@ class Audit:
             if not unknown_before(self.trace, law, guilty[0], hears):
                 row, squares = by_name[guilty[0]], self._sufficing(rows).squares
                 border = row.local is not None and heard_from_the_border(self.trace, row.name, squares, row.tolerance)
-                notes.append(sentences.border(row.name) if border else sentences.between(row, self.trace, law))
+                told = sentences.between(row.name, row.local, self.trace, law)
+                notes.append(sentences.border(row.name) if border else told)
         elif trial is not None and guesses:
             mended = trial.among(guilty)
             if mended is None and not declared and (shows := trial.left(guilty)):

@@ -215,6 +215,7 @@ class Square:
     hints: tuple[str, ...] = ()
     verdict: str = ""  # on the network: that of its outputs, "" before they are measured, "undefined" of NaN
     guilty: tuple[str, ...] = ()  # the layers that make the fault, in execution order
+    shows: str = ""  # where a fault first shows that none of them makes by itself
     message: str = ""  # why the network has no verdict: it gives NaN, varies from call to call, or values tie
     brief: str = "its answers vary from call to call"  # that in a few words
     cut_off: str = ""  # why an element that puts nothing between places gives no verdict

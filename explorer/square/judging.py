@@ -16,7 +16,7 @@ from explorer.equivariance import measure
 from explorer.equivariance.trial import rounding, storing
 from explorer.equivariance.trial.floors import in_precision
 from explorer.equivariance.trial.vanishing import OTHER, vanishing
-from explorer.equivariance.verdict import guilt
+from explorer.equivariance.verdict import guilt, sentences
 from explorer.equivariance.verdict.hints import hints
 from explorer.network.changing.precision import converted, copied
 from explorer.network.input.inputs import called
@@ -310,17 +310,34 @@ def judged(
         else:
             verdict = "holds" if any(end is not None and end.exact for end in ends) else "no law"
     ask = _seen_on_others if idle else _seen_on_others.there
-    elsewhere = verdict == "holds" and _closed(p) and bool(ask(p, element))
-    if elsewhere:
+    closed, holds = _closed(p), verdict == "holds"
+    # a network that keeps what one input gave is no test of others
+    foreign = p.card.own and not p.interventions and not p.trouble
+    elsewhere = holds and (closed or foreign) and bool(ask(p, element))
+    if elsewhere and closed:
         verdict, guilty = "broken", list(p.trace.outputs)
     if p.trouble.verdict == "undefined" or (p.trouble and verdict in ("holds", "")):
         verdict = p.trouble.verdict
     told = causes(p, guilty, element.group)
+    shows = guilt.first_seen(p.trace, found) if verdict == "broken" and not guilty else ""
+    if shows and idle:
+        told = (*told, *_between(p, measures, shows, element))
     if elsewhere or hidden:
         told = (ELSEWHERE if elsewhere else HIDDEN, *told)
     if p.trouble and not p.trouble.layer and verdict == "broken":
         told = (p.trouble.sentence, *told)
-    return replace(square, measures=measures, verdict=verdict, guilty=tuple(guilty), hints=told)
+    return replace(square, measures=measures, verdict=verdict, guilty=tuple(guilty), shows=shows, hints=told)
+
+
+def _between(p: Prepared, measures: Mapping[str, Measure], shows: str, element: Element) -> tuple[str, ...]:
+    """Return a sentence on what makes a fault that no layer makes, () where that is not known (yet)."""
+    whole = element.known(p.x, p.inputs.field) is None  # else what comes in at the border may make it
+    names = list(p.trace.by_name)
+    if not whole or not measures.keys() >= set(names):
+        return ()
+    if any(measures[name].verdict not in ("holds", "broken") for name in names[: names.index(shows)]):
+        return ()  # it may be made in what there is no verdict on
+    return (sentences.between(shows, measures[shows].local, p.trace, p.trace.by_name),)
 
 
 def _closed(p: Prepared) -> bool:

@@ -14,7 +14,7 @@ from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from explorer.app.command import train_verb
+from explorer.app.command import train_verb, trusting
 from explorer.app.command.doors import BadInput, Doors, tell_two_meanings
 from explorer.app.command.listing import listed
 from explorer.app.command.parsing import parser
@@ -178,15 +178,21 @@ def engine_starter(args: argparse.Namespace, doors: Doors) -> Callable[[], Local
     return start
 
 
-def _window_engine(args: argparse.Namespace, doors: Doors) -> Callable[[], WindowEngine]:
-    """Return what makes the engine of the window, which runs a person's own networks in a process of their own."""
+def _window_engine(args: argparse.Namespace, doors: Doors, shown: State) -> Callable[[], WindowEngine]:
+    """Return what makes the engine of the window, which runs a person's own networks in a process of their own.
+
+    What is `shown` at first is what --trust is said of, and not what is opened later.
+    """
     local = engine_starter(args, doors)
 
     def start() -> WindowEngine:
         from explorer.app.remote.engine import DividedEngine
         from explorer.app.remote.settings import apart
 
-        return DividedEngine(local(), doors.program) if doors.program and apart() else local()
+        made = local()
+        if args.trust:
+            made.trust = trusting.named(shown)
+        return DividedEngine(made, doors.program) if doors.program and apart() else made
 
     return start
 
@@ -250,7 +256,7 @@ def _window(args: argparse.Namespace, doors: Doors) -> int:
         state = args.opened.state
         if not args.trust and any(code_of(name) for name in models_of(state)):
             if args.screenshot:
-                refuse_code(state)  # nobody is there to be asked
+                trusting.refuse_code(state)  # nobody is there to be asked
             state = State()  # the window opens, and asks
     else:
         given = {flag.field: value for flag in FLAGS if (value := flag.value(args)) is not None}
@@ -268,18 +274,7 @@ def _window(args: argparse.Namespace, doors: Doors) -> int:
 
         if args.data not in samples() and not Path(args.data).is_file():  # a file is read once, by the window
             find_sample(args.data, args.seed)
-    return doors.window(_window_engine(args, doors), state, args)
-
-
-def refuse_code(state: State) -> None:
-    """Raise when a model that a session shows would execute a file: opening a session is no word of trust."""
-    for name in models_of(state):
-        if (path := code_of(name)) is None or not (path := at_home(path)).is_file():
-            continue
-        from explorer.network.opening.files.looking import digest_of
-
-        what = f"a model of {path} (sha256 {digest_of(path)}), which is code and not trusted"
-        raise BadInput(f"the session shows {what}: add --trust, or open the session in the window, which asks")
+    return doors.window(_window_engine(args, doors, state), state, args)
 
 
 def _believable(name: str, args: argparse.Namespace, doors: Doors) -> None:

@@ -107,7 +107,8 @@ class Experiment:
         apply: changes `Setting.model` in place, or returns what a hook does to the layer's tensor.
         place: those of a low place are tried first.
         softens: it lowers the error of shifts by less than a stride, and makes no law exact.
-        slow: it may search for long, so that a person is shown the others before.
+        slow: it may search for long, so that a person is shown the others before, and what it finds is kept: it
+            changes parameters of the layer alone.
         around: it also looks at modules around the layer, so it can mend what is made before the layer.
     """
 

@@ -89,8 +89,14 @@ def _draws(fed: Fed, layer_inputs: Sequence[object], count: int, seed: int) -> l
     return found
 
 
-def _nearest(trial: _Trial, start: Weights, draws: Sequence[tuple[Tensor, ...]], fed: Fed, until: float) -> Weights:
-    """Return the weights nearest to `start` that obey the law on these inputs, by conjugate gradients (CGLS)."""
+def _nearest(
+    trial: _Trial, start: Weights, draws: Sequence[tuple[Tensor, ...]], fed: Fed, until: float, most: int = STEPS
+) -> tuple[Weights, int]:
+    """Return the weights nearest to `start` that obey the law on these inputs, and the steps taken to them (CGLS).
+
+    Args:
+        most: steps that may be taken; what starts from rounding alone never ends by itself.
+    """
     leaves = [w.clone().requires_grad_(True) for w in start]
     with torch.enable_grad():
         defects, _ = trial.defects(leaves, draws, fed)
@@ -101,19 +107,19 @@ def _nearest(trial: _Trial, start: Weights, draws: Sequence[tuple[Tensor, ...]],
         found = torch.autograd.grad(defects, leaves, u, retain_graph=True, allow_unused=True)
         return [torch.zeros_like(w) if g is None else g for g, w in zip(found, start, strict=True)]
 
-    base = defects.detach()
+    base, weight = defects.detach(), _dot(start, start) ** 0.5
 
     def forth(v: Weights) -> Tensor:
-        return trial.defects([w + d for w, d in zip(start, v, strict=True)], draws, fed)[0] - base
+        # a change much smaller than the weights would be lost in what is subtracted
+        unit = _dot(v, v) ** 0.5 / weight if weight else 1.0
+        return (trial.defects([w + d / unit for w, d in zip(start, v, strict=True)], draws, fed)[0] - base) * unit
 
     change, left = [torch.zeros_like(w) for w in start], base.clone()
     slope = back(left)
     way, size = slope, _dot(slope, slope)
-    first = size
-    for k in range(STEPS):
-        progress.step(f"Looking for the weights of {trial.setting.layer.name} that obey the law", k / STEPS)
-        if size <= 1e-30 * first or time.process_time() > until:
-            break
+    first, taken = size, 0
+    while taken < most and size > 1e-30 * first and time.process_time() <= until:
+        progress.step(f"Looking for the weights of {trial.setting.layer.name} that obey the law", taken / STEPS)
         there = forth(way)
         length = float(there.dot(there))
         if length == 0.0:
@@ -124,8 +130,8 @@ def _nearest(trial: _Trial, start: Weights, draws: Sequence[tuple[Tensor, ...]],
         slope = back(left)
         fresh = _dot(slope, slope)
         way = [s + fresh / size * d for s, d in zip(slope, way, strict=True)]
-        size = fresh
-    return [w - c for w, c in zip(start, change, strict=True)]
+        size, taken = fresh, taken + 1
+    return [w - c for w, c in zip(start, change, strict=True)], taken
 
 
 def _dot(one: Weights, other: Weights) -> float:
@@ -185,9 +191,9 @@ def _projected(setting: Setting, names: tuple[str, ...], elements: list[Element]
     while time.process_time() < until and count <= 4096:
         draws = _draws(double, fields, count, setting.seed + count)
         with torch.no_grad():
-            found = _nearest(trial, start, draws, double, until)
+            found, steps = _nearest(trial, start, draws, double, until)
             # once more from there: what is to be rounded to lower precision should be equal to the last digit
-            found = _nearest(trial, found, draws, double, until)
+            found, _ = _nearest(trial, found, draws, double, until, steps)
             _, here = trial.defects(found, draws, double)
             if float(found[largest].norm()) < LEAST * float(start[largest].norm()):
                 raise NotApplicable("no weights but zero obey the law")

@@ -34,31 +34,36 @@ def draws(random: Sequence[str], unsteady: Sequence[str], before: bool = False) 
     return f"{who} draws random numbers in eval mode; every run was given the same seed" if random else ""
 
 
-def between(row: LayerReport, trace: Trace, judged: Collection[str]) -> str:
-    """Say where a fault that no layer makes alone can come from; `row` is where it first shows."""
+def between(name: str, local: float | None, trace: Trace, judged: Collection[str]) -> str:
+    """Say where a fault that no layer makes alone can come from.
+
+    Args:
+        name: where it first shows.
+        local: the error of that layer alone, None where it cannot be fed alone.
+    """
     before = []
     for layer in trace.layers:
-        if layer.name == row.name:
+        if layer.name == name:
             break
         if layer.name not in judged:
             before.append(layer.name)
     perhaps = f", or in {listed(before)}, on which there is no verdict" if before else ""
-    own = trace.by_name.get(row.name)
+    own = trace.by_name.get(name)
     called = [layer.name for layer in trace.layers if layer.module]
-    if row.local is None and own is not None and not own.module and called:
+    if local is None and own is not None and not own.module and called:
         last = called[-1]
         return (
-            f"the fault first shows in {row.name}: no layer makes it, but the network's own code after {last}, the "
+            f"the fault first shows in {name}: no layer makes it, but the network's own code after {last}, the "
             f"last layer that it calls, or beside it{perhaps}"
         )
-    if row.local is None:
-        before_it = "before it" if row.name == trace.layers[0].name else "between it and the layers before it"
+    if local is None:
+        before_it = "before it" if name == trace.layers[0].name else "between it and the layers before it"
         return (
-            f"the fault first shows in {row.name}, which cannot be tested alone: it is made there, or by code "
+            f"the fault first shows in {name}, which cannot be tested alone: it is made there, or by code "
             f"{before_it}{perhaps}"
         )
     return (
-        f"the fault first shows in {row.name}, but alone {row.name} obeys its law: what it is given is at fault, by "
+        f"the fault first shows in {name}, but alone {name} obeys its law: what it is given is at fault, by "
         f"code between the layers before it{perhaps}"
     )
 
@@ -78,7 +83,7 @@ def by_guess(row: LayerReport, trace: Trace, judged: Collection[str], only: bool
         only: it is the only one that is guilty.
     """
     if only and row.local is None:
-        return between(row, trace, judged)
+        return between(row.name, row.local, trace, judged)
     return f"{row.name} is measured against a guessed field type, '{row.field}'; if it is wrong, correct that first"
 
 

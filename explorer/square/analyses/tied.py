@@ -44,7 +44,9 @@ def tied(p: Prepared, state: State, square: Square) -> Iterator[Square]:
             for name, m in square.measures.items()
         }
         told = sentences.tied(first, APART)
-        yield replace(square, measures=measures, verdict="no law", guilty=(), hints=(), message=told, brief=BRIEF)
+        yield replace(
+            square, measures=measures, verdict="no law", guilty=(), shows="", hints=(), message=told, brief=BRIEF
+        )
 
 
 @kept(most=16)

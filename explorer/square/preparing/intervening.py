@@ -35,6 +35,7 @@ from explorer.square.preparing.prepare import Prepared
 from explorer.square.space import space_of
 
 COUNT = 6  # elements of an infinite group that a layer is symmetrised for
+MOST_FOUND = 8  # layers whose found weights are kept with the network that they are found for
 Named = Callable[[str], Inputs]  # the inputs that a sample's name stands for
 
 
@@ -72,7 +73,8 @@ def intervene(base: Prepared, model: nn.Module, some: Sequence[Intervention], na
     for one in some:
         layer = _layer(base, model, one)
         if one.kind == "symmetrise":
-            made = symmetrised(base, model, one)
+            earlier = [str(other) for other in some[: some.index(one)] if other.kind == "symmetrise"]
+            made = symmetrised(base, model, one, earlier)
             if made is not None:
                 changes.append((layer, made))
         elif one.kind == "freeze":
@@ -132,8 +134,17 @@ def _of_another(base: Prepared, one: Intervention, named: Named) -> Tensor:
 
 
 # layers made symmetric ---------------------------------------------------------------------------------------------
-def symmetrised(base: Prepared, model: nn.Module, one: Intervention) -> Change | None:
+@kept()
+def _found_weights(base: Prepared) -> dict[tuple[object, ...], dict[str, Tensor]]:
+    """Return what long searches for a layer's weights have found, so that a further change does not wait for them."""
+    return {}
+
+
+def symmetrised(base: Prepared, model: nn.Module, one: Intervention, earlier: Sequence[str] = ()) -> Change | None:
     """Make a layer symmetric: change `model`, or return what a hook does.
+
+    Args:
+        earlier: the symmetric versions that `model` has already.
 
     Raises:
         ValueError: there is no such method or group, or it has nothing to do here; in one sentence.
@@ -146,10 +157,22 @@ def symmetrised(base: Prepared, model: nn.Module, one: Intervention) -> Change |
     setting = setting_of(base, model, one.layer, group or group_of(base.card))
     with torch.no_grad(), evaluating(model):
         if method:
+            found = _found_weights(base)
+            key = (*earlier, str(one), setting.inputs.x.dtype)
+            own = dict(setting.module.named_parameters())
+            if key in found:
+                for name, weights in found[key].items():
+                    own[name].copy_(weights)
+                return None
             try:
-                return known[method].apply(setting)
+                change = known[method].apply(setting)
             except NotApplicable as error:
                 raise ValueError(f"{one.layer} cannot be symmetrised by {method}: {error}") from None
+            if known[method].slow:
+                for old in list(found)[: len(found) + 1 - MOST_FOUND]:
+                    del found[old]
+                found[key] = {name: weights.detach().clone() for name, weights in own.items()}
+            return change
         return _first(setting, list(known.values()))
 
 

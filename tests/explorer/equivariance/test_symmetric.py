@@ -17,6 +17,7 @@ from explorer.equivariance.symmetric.setting import NotApplicable, Setting, expe
 from explorer.network.changing.interventions.hooks import Hooks
 from explorer.network.tracing.capture import capture
 from explorer.network.tracing.trace import trace
+from explorer.work import progress
 from tests.explorer.parts.networks import D4, conv, move, symmetric
 
 LAW = 1e-12
@@ -170,6 +171,17 @@ def test_a_search_that_takes_too_long_is_given_up(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr("explorer.equivariance.symmetric.weights.SECONDS", 0.0)
     with pytest.raises(NotApplicable, match="too many"):
         experiments()["weights"].apply(setting(nn.Sequential(Mix(), nn.ReLU()), "0", "permutation", nodes()))
+
+
+def test_a_search_ends_where_rounding_alone_is_left() -> None:
+    """It went on for all the steps that it might take, on differences that rounding had made."""
+    torch.manual_seed(0)
+    net = nn.Sequential(nn.Conv2d(3, 4, 3, padding=1, padding_mode="circular"), nn.ReLU())
+    one, steps = setting(net, "0", "C4", images(3, 9)), []
+    with progress.listening(lambda _, share: steps.append(share)):
+        experiments()["weights"].apply(one)
+    assert max(v for v in one.error() if v is not None) < LAW
+    assert len(steps) < 100
 
 
 @pytest.mark.slow

@@ -18,7 +18,7 @@ from explorer.network.input.inputs import inputs_from
 from explorer.spaces.grid.network.form import InputSpec
 from explorer.square.evaluate import refine, square
 from explorer.square.frame import Square
-from explorer.square.judging import HIDDEN, judged
+from explorer.square.judging import ELSEWHERE, HIDDEN, judged
 from explorer.square.preparing.prepare import DTYPES, prepare
 from explorer.state.state import State
 from tests.explorer.parts.networks import GlobalMean, conv
@@ -353,3 +353,54 @@ def test_a_value_within_a_layer_that_obeys_its_law_shows_the_fault_of_an_earlier
     attention = square.measures["attend.attention"]
     assert square.guilty == ("table",) and square.measures["attend"].verdict == "holds"
     assert attention.local is None and attention.seen and attention.verdict == "holds"
+
+
+class Positions(nn.Module):
+    """Adds a table of positions in its own forward, between layers that obey their law."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.table = nn.Parameter(torch.randn(29, 29, generator=torch.Generator().manual_seed(0)))
+        self.conv, self.mean, self.head = conv(1, 4, padding_mode="circular"), GlobalMean(), nn.Linear(4, 10)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.head(self.mean(torch.relu(self.conv(x + self.table))))
+
+
+def test_a_fault_that_no_layer_makes_is_told_where_it_shows_and_why() -> None:
+    found = complete(Positions(), "rotate:90")
+    assert (found.verdict, found.guilty, found.shows) == ("broken", (), "conv")
+    assert found.hints[-1].startswith("the fault first shows in conv, but alone conv obeys its law: what it is given")
+    assert complete(round_net(fault=True), "rotate:90").shows == ""
+
+
+BORDER = """
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(0)
+        self.a = nn.Conv2d(1, 4, 3, padding=1, padding_mode="circular", bias=False)
+        self.b = nn.Conv2d(4, 4, 3, padding=1, padding_mode=MODE, bias=False)
+
+    def forward(self, x):
+        return self.b(torch.relu(self.a(x))).amax((2, 3))
+"""
+
+
+@pytest.mark.parametrize(("mode", "told"), [("zeros", (ELSEWHERE,)), ("circular", ())])
+def test_a_fault_that_this_input_does_not_show_is_told_as_one_of_others(
+    tmp_path: Path, mode: str, told: tuple[str, ...]
+) -> None:
+    """`check` finds it on other samples; the window said "holds at every layer" and no more."""
+    path = tmp_path / "net.py"
+    path.write_text(BORDER.replace("MODE", repr(mode)))
+    engine = LocalEngine({}, trust=True)
+    try:
+        wanted = State(f"{path}:Net", sample="digit-3", steps=parse_chain("translate:1"), device="cpu")
+        *_, frame = engine.refine(engine.answer(wanted, lambda: False))
+    finally:
+        engine.close()
+    assert (frame.squares[0].verdict, frame.squares[0].hints) == ("holds", told)

@@ -117,7 +117,7 @@ def _verdict(square: Square) -> str:
             return f"broken by {by}{_so_far(square, len(found))}"
         case "broken":
             seen = (n.name for n in square.layers if (m := square.measures.get(n.name)) is not None and m.seen)
-            return f"broken from {next(seen, square.layer.name)} on{_so_far(square, len(found))}"
+            return f"broken from {square.shows or next(seen, square.layer.name)} on{_so_far(square, len(found))}"
         case "holds" if broken:
             return f"the output holds; {broken[0]} does not follow its guessed field"
         case "holds" if all(m.verdict == "holds" for m in found):

@@ -89,10 +89,9 @@ class Diagnosis(QFrame):
         reason = untested(squares[0])
         several = len(squares) > 1
         self._whole = reason or BETWEEN.join(_said(square, several) for square in squares)
-        sentence = BETWEEN.join(_said(square, several, hints=False) for square in squares)
         self._shorter = (
-            reason or sentence,
-            sentence,
+            *filter(None, [reason]),
+            BETWEEN.join(_said(square, several, hints=False) for square in squares),
             BETWEEN.join(_in_brief(square, several, first=True) for square in squares),
             BETWEEN.join(_in_brief(square, several) for square in squares),
             BETWEEN.strip(" ").join(f" {verdict_in_brief(square)} " for square in squares).strip().capitalize(),
@@ -123,16 +122,17 @@ class Diagnosis(QFrame):
             now = chain_text(frame.state.steps) if frame is not None else ""
             self.button.setToolTip(f"The nearest to {now} that permutes places, so that there is a verdict")
             offers = resampled or bool(unjudged(square))
-        if square.verdict == "broken" and square.guilty:
+        if square.verdict == "broken" and (suspect := next(iter(square.guilty), square.shows)):
             self.button.setText("Try a symmetric version")
-            self.button.setToolTip(f"Would the law hold if {square.guilty[0]} were symmetric?")
+            self.button.setToolTip(f"Would the law hold if {suspect} were symmetric?")
             offers = True
         self.button.setVisible(offers)
 
     def _asked(self) -> None:
         squares = self._frame.squares if self._frame is not None else ()
         if squares:
-            accused = "broken" if squares[0].guilty else ""  # without a culprit there is nothing to make symmetric
+            suspected = bool(squares[0].guilty or squares[0].shows)
+            accused = "broken" if suspected else ""  # else there is nothing to make symmetric
             ways = {"unmoved": self.show_asked, accused: self.try_asked}
             ways.get(squares[0].verdict, self.exact_asked).emit()
 

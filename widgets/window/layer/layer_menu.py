@@ -37,10 +37,15 @@ class LayerMenu(QObject):
 
     @property
     def guilty(self) -> str:
-        """Return the layer that the verdict accuses: the one that is shown, or the first; "" where none is."""
+        """Return the layer that the verdict accuses: the one that is shown, or the first; "" where none is.
+
+        Where none makes the fault, it is the one that it first shows in.
+        """
         frame = self._controller.frame
-        guilty = frame.squares[0].guilty if frame is not None and frame.squares and not self.withheld else ()
-        return self.layer if self.layer in guilty else next(iter(guilty), "")
+        if frame is None or not frame.squares or self.withheld:
+            return ""
+        square = frame.squares[0]
+        return self.layer if self.layer in square.guilty else next(iter(square.guilty), square.shows)
 
     def _info(self, layer: str) -> LayerInfo | None:
         frame = self._controller.frame
@@ -147,7 +152,10 @@ class LayerMenu(QObject):
         self.fill(menu, self.layer, CHANNEL if channel >= 0 else "", channel)
         guilty = self.guilty
         if guilty and guilty != self.layer:
-            attempt = QAction(f"Try a symmetric version of {guilty}, which breaks the law…", menu)
+            frame = self._controller.frame
+            made = frame is not None and guilty in frame.squares[0].guilty
+            why = "which breaks the law" if made else "where the fault first shows"
+            attempt = QAction(f"Try a symmetric version of {guilty}, {why}…", menu)
             attempt.triggered.connect(partial(self._call, partial(self.tried.emit, guilty)))
             menu.addAction(attempt)
         menu.addSeparator()

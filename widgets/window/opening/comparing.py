@@ -42,6 +42,8 @@ class Comparing(QObject):
             opened = engine.open(path, state)
             if "model" not in opened:  # what is no weights is data, whatever its name
                 raise ValueError(f"{Path(path).name} holds data and no weights: choose a file of weights")
+            if opened["model"] == state.model:  # a run beside itself would be shown as none
+                raise ValueError(f"{Path(path).name} holds the weights in use: choose other ones to compare with")
             return str(opened["model"])
 
         def done(name: str) -> None:

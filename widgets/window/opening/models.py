@@ -100,8 +100,9 @@ class Models(QObject):
             if found.code and hasattr(engine, "expect_code"):  # while the person reads it
                 engine.expect_code()
             known = remembered()
-            everything = bool(getattr(getattr(engine, "trust", None), "everything", False))
-            trusted = everything or (bool(found.code) and all(digest in known for _, digest in found.code))
+            trust = getattr(engine, "trust", None)
+            named = trust is not None and (trust.everything or Path(found.path).resolve() in trust.followed)
+            trusted = named or (bool(found.code) and all(digest in known for _, digest in found.code))
             return Looked(found, trusted, () if trusted else edits(found.code))
 
         self._controller.do(work, f"Looking at {Path(path).name}…", then)

@@ -43,6 +43,13 @@ class Trust:
     contents: set[str] = field(default_factory=set)
     followed: set[Path] = field(default_factory=set)
 
+    @classmethod
+    def of(cls, names: Iterable[str]) -> Trust:
+        """Return the trust in the files of these networks, whatever they hold later, and in no others."""
+        names = tuple(names)
+        contents = {digest for _, digest in code_of_models(names)}
+        return cls(contents=contents, followed={at_home(file).resolve() for name in names if (file := code_of(name))})
+
     def allows(self, path: Path) -> bool:
         """Return whether a file may be executed: it and all that it imports from its folder are trusted."""
         if self.everything or path.resolve() in self.followed:

@@ -17,6 +17,7 @@ from torch import Tensor, nn
 
 from explorer.data.finding import find_sample
 from explorer.declare.elements import Step
+from explorer.network.opening.refusals import Untrusted
 from explorer.state.session import save_session
 from explorer.state.state import State
 from tests.explorer.parts.command_line import HEAD, refused
@@ -271,6 +272,30 @@ def test_the_window_gets_the_state(run: Any) -> None:
     assert got == [
         State("fine", (), "modest", "digit-1", steps, "2", orbit="dilate", device="auto", dtype="float64", seed=5)
     ]
+
+
+def test_trust_in_the_file_of_a_command_is_none_in_what_its_window_opens_later(run: Any, tmp_path: Path) -> None:
+    """Every file that was opened in such a window was run unasked."""
+    for name in ("mine", "theirs"):
+        (tmp_path / f"{name}.py").write_text(HEAD + f"def Net(): return nn.Conv2d(1, 1, 3)  # {name}\n")
+    mine, theirs = tmp_path / "mine.py", tmp_path / "theirs.py"
+    asked: list[bool] = []
+
+    def window(start: Any, state: State, args: Any) -> int:
+        engine = start()
+        try:
+            asked.extend((engine.trust.allows(mine), engine.trust.allows(theirs), engine.trust.asks([state.model])))
+            mine.write_text(mine.read_text() + "\n")  # the person is writing it
+            asked.append(engine.trust.allows(mine))
+            with pytest.raises(Untrusted):
+                engine.card(f"{theirs}:Net")
+        finally:
+            engine.close()
+        return 0
+
+    said = run("--model", f"{mine}:Net", "--trust", window=window)
+    assert said.code == 0, said.err
+    assert asked == [True, False, False, True]
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,7 @@ from explorer.square.frame import Frame
 from explorer.state.catalogue import Busy
 from explorer.state.session import load_session, save_session
 from explorer.state.state import State
+from explorer.work import progress
 
 NETWORK = """
 import torch
@@ -178,6 +179,21 @@ def test_the_law_comes_back_with_the_faulty_layer_made_symmetric(
     assert square.verdict == "holds"
     most = max(m.cumulative for m in square.measures.values() if m.cumulative is not None)
     assert most < (1e-12 if dtype == "float64" else 1e-5)
+
+
+def test_a_further_change_does_not_wait_for_the_search_for_symmetric_weights_again(
+    engine: LocalEngine, file: str
+) -> None:
+    found = engine.prepared(state(file, "two:symmetrise=weights,D4"), file).model.two.weight
+    told: list[str] = []
+    with progress.listening(lambda text, _: told.append(text)):
+        p = engine.prepared(state(file, "two:symmetrise=weights,D4", "two[1]:zero"), file)
+    assert torch.equal(p.model.two.weight, found)
+    assert not [text for text in told if "two" in text]
+    # another layer made symmetric before it is another network
+    with progress.listening(lambda text, _: told.append(text)):
+        engine.prepared(state(file, "one:symmetrise=weights,C4", "two:symmetrise=weights,D4"), file)
+    assert [text for text in told if "two" in text]
 
 
 def test_an_orbit_runs_through_the_changed_network(engine: LocalEngine, file: str) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QMenu
 from pytestqt.qtbot import QtBot
 
 from explorer.app.answering.engine import LocalEngine
@@ -22,6 +23,7 @@ from widgets.base.text.words import verdict_colour_role
 from widgets.views.stage import Stage
 from widgets.window.bars.culprits import Whole, culprits
 from widgets.window.bars.diagnosis import Diagnosis
+from widgets.window.layer.symmetric import SymmetricPage
 from widgets.window.main_window import MainWindow
 
 SEVERAL = """
@@ -65,6 +67,21 @@ class Net(nn.Module):
 
     def forward(self, x):
         return self.pool(x) * random.random()
+"""
+
+TABLE = """
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(1)
+        self.table = nn.Parameter(torch.randn(29, 29))
+        self.first, self.last = nn.Conv2d(1, 3, 1), nn.Linear(3, 2)
+
+    def forward(self, x):
+        return self.last(self.first(x + self.table).relu().mean((2, 3)))
 """
 
 
@@ -165,6 +182,9 @@ def test_a_network_that_gives_nan_is_shown_up_to_there(qtbot: QtBot, opened: Cal
     square = frame.squares[0]
     assert [layer.name for layer in square.layers] == ["first", "log"]
     line = window.diagnosis
+    line.text.setFixedWidth(line.text.fontMetrics().horizontalAdvance("No number: it gives NaN or infinite values") + 9)
+    line.show_stale("")  # it writes again
+    assert line.text.text() == "No number: it gives NaN or infinite values"  # and not "No number" where there is room
     qtbot.mouseClick(line.more, Qt.MouseButton.LeftButton)
     assert line.whole.text.text().startswith("Layer log gave NaN or infinite values on this input: ")
     assert "what it was given is finite" in line.whole.text.text() and verdict_colour_role(square) == "bad"
@@ -242,3 +262,27 @@ def test_the_guilty_layers_are_seen_beside_a_sentence_of_any_length(qtbot: QtBot
     whole.show_square("their filters are not symmetric under quarter turns; " * 20, make_frame().squares[0], "lift")
     qtbot.waitUntil(lambda: whole.chips[0].visibleRegion().boundingRect() == whole.chips[0].rect())
     assert not whole.text.geometry().intersects(whole.chips[0].parentWidget().geometry())
+
+
+def test_where_no_layer_makes_the_fault_a_symmetric_version_is_offered_of_what_it_first_shows_in(
+    qtbot: QtBot, opened: Callable[[str], MainWindow]
+) -> None:
+    """Of a table of positions in a forward `check --try` offered the mean, and the window nothing."""
+    window = opened(TABLE)
+    line = window.diagnosis
+    assert line.text.text().startswith("Broken from first on")
+    assert "alone first obeys its law: what it is given is at fault" in line.text.toolTip()
+    assert line.button.isVisible() and line.button.text() == "Try a symmetric version"
+    menu = QMenu()
+    qtbot.addWidget(menu)
+    window.layer_menu.refill(menu)
+    texts = [action.text() for action in menu.actions()]
+    assert "Try a symmetric version of first…" in texts
+    qtbot.mouseClick(line.button, Qt.MouseButton.LeftButton)
+    page = window.findChild(SymmetricPage)
+    assert page is not None and page.layer == "first"
+    qtbot.waitUntil(lambda: page.complete, timeout=LONGEST_MS)
+    assert [one.intervention for one in page.outcomes if one.mended] == ["first:symmetrise=positions,C4"]
+    qtbot.mouseClick(page.buttons["first:symmetrise=positions,C4"], Qt.MouseButton.LeftButton)
+    settle(qtbot, window, measured=True)
+    assert line.text.text().startswith("Holds at every layer (with 1 intervention)")

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 from pytestqt.qtbot import QtBot
+from safetensors.torch import save_file
 
 from explorer.app.answering.engine import LocalEngine
 from explorer.state.state import State
 from tests.explorer.parts.small_cards import CARDS
-from tests.widgets.parts.driving.windows import Open
+from tests.widgets.parts.driving.windows import Open, settle
 
 
 @pytest.fixture
@@ -29,3 +30,19 @@ def test_a_file_that_holds_data_is_no_other_weights(qtbot: QtBot, open_window: O
     qtbot.waitUntil(lambda: bool(told), timeout=30_000)
     assert told == ["walk.csv holds data and no weights: choose a file of weights"]
     assert window.controller.state.compare == ""
+
+
+def test_the_weights_in_use_are_not_taken_for_others(qtbot: QtBot, open_window: Open, tmp_path: Path) -> None:
+    """A comparison with another input was gone, without a word, for one of the run with itself."""
+    made = LocalEngine(CARDS)
+    path = tmp_path / "own.safetensors"
+    save_file(made.network(State("fine"), "fine").state_dict(), str(path))
+    made.close()
+    window = open_window(State(f"fine@{path}", device="cpu", against="sample=digit-7"))
+    settle(qtbot, window)
+    told: list[str] = []
+    window.controller.failed.connect(lambda failure: told.append(failure.sentence))
+    window.files.comparing.with_weights(str(path))
+    qtbot.waitUntil(lambda: bool(told), timeout=30_000)
+    assert told == ["own.safetensors holds the weights in use: choose other ones to compare with"]
+    assert window.controller.state.against == "sample=digit-7"
