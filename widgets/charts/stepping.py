@@ -110,7 +110,7 @@ class Stepping:
 
     def _stand(self, at: QPointF) -> None:
         self.at = at
-        self.ring.setPen(ink(theme.current().accent, 2.0))
+        self.ring.setPen(ink(theme.current().text, 2.0))  # it stands on marks of any colour
         self.ring.setBrush(QBrush(Qt.BrushStyle.NoBrush))
         self.ring.set_marks(np.array([at.x()]), np.array([at.y()]), SIZE)
         self.ring.show()
