@@ -17,6 +17,7 @@ from widgets.base.controls.kept import take_values, values_of
 from widgets.base.look.theme import SENTENCE, current
 from widgets.base.view import View, Wish
 
+AWAITED = "This is drawn once the network has answered."
 SELECTED = ("channel", "pixel", "node", "other")  # what of a state Esc takes back
 Kind = TypeVar("Kind")  # of the part of a square
 Part = TypeVar("Part")
@@ -93,7 +94,8 @@ class FrameView(StateView, Generic[Part]):
 
     def refresh(self) -> None:
         parts = self.parts()
-        sentence = self.reason(parts)
+        # while the first answer is computed, there is a network already: nobody is asked to choose one
+        sentence = AWAITED if self.frame is None and self.told and self.state.model else self.reason(parts)
         model = self.frame.state.model if self.frame is not None else ""
         if sentence and model and model == self._learning and self.frame is not None and self.awaits(self.frame):
             return

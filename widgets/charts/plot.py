@@ -15,6 +15,7 @@ from widgets.charts.items.header import Header
 from widgets.charts.library import pg
 from widgets.charts.scene.box import Box
 from widgets.charts.scene.sheet import Sheet
+from widgets.charts.stepping import CHOOSES, STEPS, Stepping, marked
 
 ZOOMS = {Qt.Key.Key_Plus: 0.8, Qt.Key.Key_Equal: 0.8, Qt.Key.Key_Minus: 1.25}  # by how much the range grows
 PANS = {
@@ -33,6 +34,7 @@ class Plot(Sheet):
     """
 
     hovered = Signal(str)
+    BY_MARKS = True  # whether arrows go from mark to mark; else they choose at once
     BY_KEYS = True  # whether keys zoom and pan it; else the view round it has keys of its own
 
     def __init__(self, parent: QWidget | None = None, *, left: Axis | None = None, bottom: Axis | None = None) -> None:
@@ -58,6 +60,7 @@ class Plot(Sheet):
             axis.setZValue(-200)  # grid lines lie under what is drawn
         self.item.layout.setContentsMargins(0, 0, 0, 0)
         self._holding = False
+        self.stepping = Stepping(self)
         self.set_fonts()
         self.dress()
         self.box.sigRangeChanged.connect(self._reshape)
@@ -115,6 +118,10 @@ class Plot(Sheet):
 
     def clicked_at(self, at: QPointF) -> None:
         """Answer a click."""
+
+    def stops(self) -> list[QPointF]:
+        """Return where keys stop: at each mark and column, else along the lines."""
+        return marked(self.box, self.stepping.ring)
 
     def doubled(self, at: QPointF) -> bool:
         """Answer a double click; where that returns False, the whole range is shown."""
@@ -192,6 +199,7 @@ class Plot(Sheet):
     def mouseMoveEvent(self, event: Any) -> None:
         super().mouseMoveEvent(event)
         place = event.position()
+        self.stepping.leave()
         text = "" if self._message else say(self._told(place))
         self.hovered.emit(text.replace("\n", " · "))
         if text and not self._holding:
@@ -219,20 +227,51 @@ class Plot(Sheet):
 
     # the keyboard ---------------------------------------------------------------------------------------------
     def keyPressEvent(self, event: Any) -> None:
+        shift = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
         plain = not event.modifiers() & ~(Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.KeypadModifier)
-        if self.BY_KEYS and plain and not self._message and self._moved_by(event.key()):
+        if (
+            self.BY_KEYS
+            and plain
+            and not self._message
+            and (self._moved_by(event.key(), shift) or self._stepped_by(event.key()))
+        ):
             event.accept()
         else:
             super().keyPressEvent(event)
 
-    def _moved_by(self, key: Any) -> bool:
+    def _stepped_by(self, key: Any) -> bool:
+        """Go from mark to mark, or answer as to a click there; return whether the key asks for that."""
+        if key in STEPS and self.BY_MARKS:
+            return self.stepping.step(key)
+        if key in CHOOSES and self.stepping.at is not None and self.stepping.ring.isVisible():
+            self.clicked_at(self.stepping.at)
+            return True
+        return False
+
+    def answers(self, at: QPointF) -> bool:
+        """Say whether there is something to read or to click at a place."""
+        return bool(self.read(at))
+
+    def tell(self, at: QPointF) -> None:
+        """Show the read-out of a place beside it."""
+        text = say(self.read(at))
+        self.hovered.emit(text.replace("\n", " · "))
+        place = self.at(at.x(), at.y()).toPoint()
+        QToolTip.showText(self.viewport().mapToGlobal(place), text, self)
+
+    def focusOutEvent(self, event: Any) -> None:
+        super().focusOutEvent(event)
+        if event.reason() != Qt.FocusReason.PopupFocusReason:  # its own menu
+            self.stepping.leave()
+
+    def _moved_by(self, key: Any, shift: bool) -> bool:
         """Zoom, pan or show the whole range, as a key asks for; return whether it does."""
         box = self.box
         if key in ZOOMS and any(box.state["mouseEnabled"]):
             box.zoom(ZOOMS[key])
         elif key == Qt.Key.Key_Home and box.zoomed:
             box.autoRange()
-        elif key in PANS and box.zoomed:
+        elif key in PANS and box.zoomed and not shift:
             box.pan(*PANS[key])
         else:
             return False
@@ -240,7 +279,9 @@ class Plot(Sheet):
 
     def contextMenuEvent(self, event: Any) -> None:
         if event.reason() == event.Reason.Keyboard:
-            self.box.open_menu(self.viewport().mapToGlobal(self.plotted.center().toPoint()))
+            here = self.stepping.at if self.stepping.ring.isVisible() else None
+            place = self.plotted.center() if here is None else self.at(here.x(), here.y())
+            self.box.open_menu(self.viewport().mapToGlobal(place.toPoint()))
             event.accept()
         else:
             super().contextMenuEvent(event)

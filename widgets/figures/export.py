@@ -71,7 +71,7 @@ def export_view(view: View, path: str | Path, *, theme: str = "light", style: St
     """Write `view` as a figure; the extension (.png, .svg, .pdf) says how. Raise ExportError."""
     path = Path(path)
     kind = checked_kind(path, FIGURES, "a figure")
-    _folder(path)
+    checked_folder(path)
     put(path, drawn(view, kind, theme, style).data)
 
 
@@ -103,7 +103,7 @@ def save_animation(images: Iterable[NDArray[np.uint8]], path: str | Path, fps: f
     """Write pictures (height, width, 3) uint8 of one size as .gif or .mp4 (H.264). Raise ExportError."""
     path = Path(path)
     kind = checked_kind(path, ANIMATIONS, "an animation")
-    _folder(path)
+    checked_folder(path)
     if not 1 <= fps <= 120:
         raise ExportError(f"An animation runs at 1 to 120 pictures a second, not {fps:g}.")
     if kind == ".gif":
@@ -351,7 +351,7 @@ def _mp4(images: Iterator[NDArray[np.uint8]], path: Path, fps: float) -> None:
         with replacing(path) as beside, tempfile.TemporaryFile() as complaints:
             _film(images, beside, fps, complaints)
     except OSError as error:
-        raise ExportError(f"Cannot write {path.name}: {_reason(error)}.") from error
+        raise ExportError(f"Cannot write {path.name}: {reason(error)}.") from error
 
 
 def _film(images: Iterator[NDArray[np.uint8]], part: Path, fps: float, complaints: IO[bytes]) -> None:
@@ -396,7 +396,7 @@ def checked_kind(path: Path, known: tuple[str, ...], what: str) -> str:
     return kind
 
 
-def _folder(path: Path) -> None:
+def checked_folder(path: Path) -> None:
     """Raise ExportError unless the folder of `path` is there and can be written in."""
     folder = path.absolute().parent
     if not folder.is_dir():
@@ -409,13 +409,14 @@ def _folder(path: Path) -> None:
 
 def put(path: Path, data: bytes) -> None:
     """Write a whole file or none."""
-    _folder(path)
+    checked_folder(path)
     try:
         with replacing(path) as beside:
             beside.write_bytes(data)
     except OSError as error:
-        raise ExportError(f"Cannot write {path.name}: {_reason(error)}.") from error
+        raise ExportError(f"Cannot write {path.name}: {reason(error)}.") from error
 
 
-def _reason(error: OSError) -> str:
+def reason(error: OSError) -> str:
+    """Return why the system refuses, as part of a sentence."""
     return (error.strerror or str(error).splitlines()[0] or "unknown").lower()

@@ -44,6 +44,7 @@ WAIT_MS = 120  # after the last change
 class FigurePage(Dialog):
     """Shows a view as it will be printed; what is chosen is kept for the next time."""
 
+    about = "Export view"
     accepted_figure = Signal(str, object)  # the ending, Style
 
     def __init__(self, parent: QWidget, view: View, settings: QSettings) -> None:
@@ -157,6 +158,7 @@ class FigurePage(Dialog):
             try:
                 numbers = numbers_of(self.view)
                 self.told.setText(f"About {size_words(expected_bytes(numbers, self.ending))}.")
+                self.picture.setAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)
                 self.picture.setText(_contents(numbers))
             except Exception as error:  # whatever a view cannot give, the page says it
                 self.told.setText(str(error))
@@ -179,6 +181,7 @@ class FigurePage(Dialog):
         self.setStyleSheet(theme.style_sheet(theme.current()))
 
     def _show(self, made: Drawn) -> None:
+        self.picture.setAlignment(Qt.AlignmentFlag.AlignCenter)
         image = QImage.fromData(made.data)
         room = self.picture.contentsRect().size().expandedTo(self.picture.minimumSize())
         room = room if room.width() > 100 else room.expandedTo(self.size() * 0.6)

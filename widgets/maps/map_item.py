@@ -24,6 +24,7 @@ from widgets.maps.mosaic_image import Mosaic
 
 Place = tuple[int, int, int]  # channel, row, column
 NOTCH = 1.2  # of the wheel
+NOTHING = 1e-6  # of the largest: below it is rounding; a weight of a thousandth is one
 
 
 class Over(QGraphicsItem):
@@ -138,7 +139,7 @@ class MapItem(QGraphicsObject):
                 self.lines.setData([], [])
             return
         share, cell = np.nan_to_num(heat / top), self.tiling.cell if self.tiling else 1
-        self.heat_lines = outline(share > 1e-3)
+        self.heat_lines = outline(share > NOTHING)
         rect = QRectF(0, 0, share.shape[1] * cell, share.shape[0] * cell)
         self.heat.setImage(heat_pixels(share, colour(role)), autoLevels=False, rect=rect)
         self.lines.setData(*(cell * self.heat_lines.reshape(-1, 2).T))

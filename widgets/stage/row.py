@@ -31,7 +31,7 @@ NAMES = {
     "difference": "difference",
 }
 READ = 136.0  # pixels of height of the figures beside the ring, at most
-BRIEF = {"difference": ("diff.",)}
+BRIEF = {"back": ("ρ′⁻¹F(ρx)",), "difference": ("diff.",)}  # where there is no room
 SOURCES = ("fx", "back")  # panels whose places are those of F(x); the others' are moved by g
 
 

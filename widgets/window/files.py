@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,7 +22,7 @@ from explorer.network.opening.files.trust import code_of_models
 from explorer.state.lasting import learning, with_copies, with_whole_paths
 from explorer.state.runs import models_of
 from explorer.state.session import Session, save_session
-from explorer.work.files.places import whole
+from explorer.work.files.places import RESOURCES, whole
 from widgets.base.look import theme
 from widgets.base.settings import texts
 from widgets.base.view import View
@@ -121,6 +122,20 @@ class Files(QObject):
         else:
             self._open_data(path)
 
+    def open_all(self, paths: Sequence[str]) -> None:
+        """Open what was dropped together: the first data and the first model; the others are recent files."""
+        data = [path for path in paths if not takes(path)]
+        models = [path for path in paths if takes(path)]
+        for path in reversed([*data[1:], *models[1:]]):
+            self.remember(path)
+        for path in (*data[:1], *models[:1]):
+            self.open(path)
+        if left := [Path(path).name for path in (*data[1:], *models[1:])]:
+            more = f" and {len(left) - 2} more" if len(left) > 2 else ""
+            are = "are" if len(left) > 1 else "is"
+            told = f"One at a time: {', '.join(left[:2])}{more} {are} under File › Open recent."
+            self._shell.say("info", told)
+
     def _open_data(self, path: str) -> None:
         self.remember(path)
         self.imports.open(path)
@@ -147,7 +162,8 @@ class Files(QObject):
         path = str(whole(path))
         paths = [path, *(p for p in self.recent() if p != path)][:MOST_RECENT]
         self._shell.settings.setValue("recent", paths)
-        self._shell.settings.setValue("folder", str(Path(path).parent))
+        if not Path(path).is_relative_to(whole(RESOURCES)):  # what a person makes is not kept among the program's files
+            self._shell.settings.setValue("folder", str(Path(path).parent))
 
     def recent(self) -> list[str]:
         return texts(self._shell.settings, "recent")
@@ -234,8 +250,8 @@ class Files(QObject):
 
             if Path(path).suffix.lower() in numbers.NUMBERS:
                 found = numbers.numbers_of(view)
-                write = partial(numbers.write_numbers, found, path)
-                # a hundred megabytes take half a minute: not on this thread
+                write = partial(numbers.writing_numbers, found, path)
+                # a hundred megabytes take half a minute: not on this thread, and between two answers of the network
                 said = partial(self._shell.say, "info", f"Saved {path}")
                 self._controller.do(lambda _: write(), "Writing numbers…", lambda _: said())
                 return

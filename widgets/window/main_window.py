@@ -52,7 +52,7 @@ from widgets.window.bars.palette import Palette, actions_of
 from widgets.window.bars.panel_help import panel_dialog
 from widgets.window.files import Files
 from widgets.window.greeting.host import Greeting
-from widgets.window.room.drops import Drops, files_in
+from widgets.window.room.drops import Drops, files_in, named, taken
 from widgets.window.room.popups import PopupKeys
 from widgets.window.room.shell import Shell
 
@@ -349,9 +349,10 @@ class MainWindow(Shell):
         self.palette_box.dismiss()
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        if files_in(event.mimeData()):
-            event.acceptProposedAction()
+        if paths := files_in(event.mimeData()):
+            taken(event)
             expect_file()
+            self.drop_hint.setText(f"Drop to open {named(paths)}")
             self.drop_hint.setGeometry(self.center.rect().adjusted(12, 12, -12, -12))
             self.drop_hint.show()
             self.drop_hint.raise_()
@@ -361,9 +362,8 @@ class MainWindow(Shell):
 
     def dropEvent(self, event: QDropEvent) -> None:
         self.drop_hint.hide()
-        event.acceptProposedAction()
-        for path in files_in(event.mimeData()):
-            self.files.open(path)
+        taken(event)
+        self.files.open_all(files_in(event.mimeData()))
 
     def closeEvent(self, event: QCloseEvent) -> None:
         if not self._closed:

@@ -16,14 +16,16 @@ from models.layers.adversarial.losses import FAKE, LOSSES, REAL, SATURATED, SQUA
 from models.layers.adversarial.quadrature import Floats, Mixture, best, jsd, kl, pearson, pushed, value
 from models.layers.taps import Tap
 
-REACH = 3.0  # densities are drawn from -REACH to REACH
-CELLS = 240  # of the line, for quadrature
+REACH = 3.0  # densities are drawn from -REACH to REACH,
+FARTHEST = 12.0  # on the line as far as G leads, up to here
+CELLS = 240  # of the line between -REACH and REACH, for quadrature
 SIDE = 60  # cells of each axis of the plane
 FINE = 4001  # values of z on the line that are pushed forward
 FINE_SIDE = 401  # on each axis of a plane
 SHOWN_Z = 161  # values of z whose way to x is drawn
 WIRES = 21  # lines of the net of z, each way
 ARROWS = 13  # places on each axis at which it is told where G would be pulled
+LEAST = 1e-12  # of 1 - D, where the logarithm ends
 CAUGHT = 0.01  # of all that G makes lies near a mode that counts as found
 
 
@@ -97,10 +99,10 @@ class Densities(nn.Module):
         return np.asarray(gradient.double().cpu().numpy())
 
     def _line(self) -> Drawing:
-        edges = np.linspace(-REACH, REACH, CELLS + 1)
-        x, cell = 0.5 * (edges[1:] + edges[:-1]), float(edges[1] - edges[0])
         z = np.linspace(-1, 1, FINE)
         way = self._of(self.generator, z[:, None])[:, 0]
+        edges = _edges(way)
+        x, cell = 0.5 * (edges[1:] + edges[:-1]), float(edges[1] - edges[0])
         p, q, d = self.data.density(x[:, None]), pushed(z, way, edges), self._belief(x[:, None])
         few = np.linspace(0, FINE - 1, SHOWN_Z).round().astype(int)
         curves = {
@@ -109,7 +111,7 @@ class Densities(nn.Module):
         }  # fmt: skip
         for loss in LOSSES:
             curves[f"gradient, {loss}"] = self._told(way[few][:, None], loss)[:, 0]
-        return Drawing(curves, self._figures(p, q, d, cell))
+        return Drawing(curves, self._figures(*self._with_beyond(p, q, d, cell, way[:, None], edges), cell))
 
     def _plane(self) -> Drawing:
         edges = np.linspace(-REACH, REACH, SIDE + 1)
@@ -120,7 +122,7 @@ class Densities(nn.Module):
         q = np.histogram2d(way[:, 1], way[:, 0], [edges, edges])[0][::-1] / (len(way) * cell)
         d = self._belief(at.reshape(-1, 2)).reshape(SIDE, SIDE)
         wires = self._of(self.generator, net(WIRES)).reshape(WIRES, WIRES, 2)
-        figures = self._figures(p, q, d, cell)
+        figures = self._figures(*self._with_beyond(p, q, d, cell, way, edges), cell)
         near = np.linalg.norm(way[:, None] - np.array(self.data.middles), axis=-1)
         caught = np.bincount(near.argmin(1)[near.min(1) < 3 * self.data.width], minlength=len(self.data.middles))
         figures["modes"] = float((caught > CAUGHT * len(way)).sum())
@@ -133,6 +135,28 @@ class Densities(nn.Module):
         for k, axis in enumerate("xy"):
             curves[f"pulled at, {axis}"] = places[:, k].reshape(ARROWS, ARROWS)
         return Drawing(curves, figures)
+
+    def _with_beyond(
+        self, p: Floats, q: Floats, d: Floats, cell: float, way: Floats, edges: Floats
+    ) -> tuple[Floats, Floats, Floats]:
+        """Return densities and D with one more cell for all that G makes where nothing is drawn.
+
+        Without it a G that has run away would be at no distance from the data. D there is the value that costs as much
+        as all of its values do.
+        """
+        beyond = way[((way < edges[0]) | (way > edges[-1])).any(1)]
+        if not len(beyond):
+            return p, q, d
+        belief = self._belief(beyond)
+        if self.loss == SQUARES:
+            score = math.sqrt(float(np.mean((FAKE + (REAL - FAKE) * belief) ** 2)))
+            there = (score - FAKE) / (REAL - FAKE)
+        else:
+            there = 1 - math.exp(float(np.mean(np.log(np.maximum(1 - belief, LEAST)))))
+        left = (max(0.0, 1 / cell - float(one.sum())) for one in (p, q))
+        rows = zip((p, q, d), (*left, there), strict=True)
+        one, other, belief = (np.append(row.ravel(), last) for row, last in rows)
+        return one, other, belief
 
     def _figures(self, p: Floats, q: Floats, d: Floats, cell: float) -> dict[str, float]:
         both = 0.5 * (p + q)
@@ -150,6 +174,14 @@ class Densities(nn.Module):
             "KL(g, data)": min(kl(q, np.maximum(p, 1e-12), cell), 1e3),
             "|D − D*|": away,
         }
+
+
+def _edges(way: Floats) -> Floats:
+    """Return the ends of cells of the line: from -REACH to REACH, and as far as G leads, up to FARTHEST."""
+    there = way[np.isfinite(way)]
+    low = max(-FARTHEST, min(-REACH, math.floor(there.min(initial=0.0))))
+    high = min(FARTHEST, max(REACH, math.ceil(there.max(initial=0.0))))
+    return np.linspace(low, high, round(CELLS * (high - low) / (2 * REACH)) + 1)
 
 
 def net(side: int) -> Floats:

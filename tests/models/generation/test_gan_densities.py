@@ -205,3 +205,26 @@ def test_what_is_drawn_of_a_plane() -> None:
     assert float(found["p_g"].sum() * cell) == pytest.approx(1, abs=0.02)
     with pytest.raises(AssertionError):
         matrix(torch.nn.Linear(1, 1))
+
+
+@pytest.mark.parametrize("far", [5.0, 40.0])
+@pytest.mark.parametrize("kind", ["gan-line", "gan-plane", "lsgan"])
+def test_a_generator_that_has_run_away_is_far_from_the_data(kind: str, far: float) -> None:
+    """A part of p_g beyond what is drawn counted for nothing: KL(g, data) was 0, and "JSD from D" more than JSD."""
+    network = CARDS[kind].build()
+    assert isinstance(network, Densities)
+    with torch.no_grad():
+        for layer in network.generator:
+            for value in layer.parameters():
+                value.mul_(0.01)
+        network.generator[-1].bias.fill_(far)
+    figures = network.figures()
+    if kind == "lsgan":
+        assert figures["Pearson"] == pytest.approx(2.0, abs=1e-3), "nothing in common"
+    else:
+        assert figures["JSD"] == pytest.approx(math.log(2), abs=1e-3) and figures["KL(g, data)"] > 10
+        assert figures["JSD from D"] <= figures["JSD"]
+    if kind == "gan-line" and far < 12:
+        curves = network.drawing().curves
+        width = curves["x"][1] - curves["x"][0]
+        assert curves["x"][-1] > far and (curves["p_g"] * width).sum() == pytest.approx(1, abs=1e-3)

@@ -54,6 +54,14 @@ def test_what_is_missing_is_said(view: Filtered) -> None:
     assert view.done == ["nothing", "nothing", "none", "two models", (1, None)]
 
 
+def test_nobody_is_asked_to_choose_a_network_while_one_is_computed(view: Filtered) -> None:
+    view.set_state(State(model="d4-cnn"))
+    assert view.done == ["This is drawn once the network has answered."]
+    view.set_frame(make_frame())
+    view.set_frame(None)
+    assert view.done[1:] == [(1, None), "This is drawn once the network has answered."]
+
+
 def test_the_state_of_frames_counts_until_a_state_is_told(view: Filtered) -> None:
     frame = make_frame()
     assert not view.known

@@ -325,6 +325,55 @@ def test_the_keyboard_zooms_pans_and_shows_all(plot, qtbot):
     assert plot.box.viewRange()[0] == pytest.approx([low, high]), "no farther than all of it"
 
 
+def test_the_keyboard_goes_from_mark_to_mark_and_enter_is_a_click_there(plot, qtbot, monkeypatch):
+    clicked, told = [], []
+    monkeypatch.setattr(plot, "clicked_at", clicked.append)
+    plot.hovered.connect(told.append)
+    plot.setFocus()
+    qtbot.keyClick(plot, Qt.Key.Key_Return)
+    assert not clicked, "nothing is pointed at yet"
+    for key in (Qt.Key.Key_Right, Qt.Key.Key_Right, Qt.Key.Key_Right, Qt.Key.Key_Left):
+        qtbot.keyClick(plot, key)
+    ring = plot.stepping.ring
+    assert ring.isVisible() and told[-1] == f"{plot.stepping.at.x():.1f}" != ""
+    qtbot.keyClick(plot, Qt.Key.Key_Return)
+    assert clicked == [plot.stepping.at]
+    before = plot.stepping.at
+    qtbot.keyClick(plot, Qt.Key.Key_Up)
+    assert plot.stepping.at.y() > before.y(), "Up leads upwards"
+    qtbot.mouseMove(plot.viewport(), plot.viewport().rect().center())
+    qtbot.waitUntil(lambda: not ring.isVisible())
+    qtbot.keyClick(plot, Qt.Key.Key_Return)
+    assert len(clicked) == 1, "the mouse has the word again"
+
+
+def test_in_a_zoom_arrows_pan_and_with_shift_they_step_and_what_they_reach_is_seen(plot, qtbot):
+    plot.setFocus()
+    plot.box.zoom(0.3)
+    seen = plot.box.viewRange()[0]
+    qtbot.keyClick(plot, Qt.Key.Key_Right)
+    assert plot.stepping.at is None and plot.box.viewRange()[0] != seen
+    for _ in range(40):
+        qtbot.keyClick(plot, Qt.Key.Key_Right, Qt.KeyboardModifier.ShiftModifier)
+        low, high = plot.box.viewRange()[0]
+        assert low - 1e-9 <= plot.stepping.at.x() <= high + 1e-9
+    assert plot.stepping.at.x() == 9.0, "the last column, where keys stay"
+
+
+def test_along_a_line_keys_stay_on_it_and_upwards_they_change_it(plot, qtbot):
+    x = np.linspace(0, 9, 10)
+    for item in (plot.columns, plot.marks):
+        item.hide()
+    for height in (2.0, 5.0, 8.0):
+        plot.add(pg.PlotDataItem(x, height - 0.1 * x * height))
+    plot.setFocus()
+    met = []
+    for key in (Qt.Key.Key_Right, Qt.Key.Key_Up, Qt.Key.Key_Right, Qt.Key.Key_Right, Qt.Key.Key_Up, Qt.Key.Key_Down):
+        qtbot.keyClick(plot, key)
+        met.append((plot.stepping.at.x(), round(plot.stepping.at.y(), 6)))
+    assert met == [(0, 2), (0, 5), (1, 4.5), (2, 4), (2, 6.4), (2, 4)]
+
+
 def test_the_menu_key_opens_the_menu_of_the_mouse(plot):
     plot.setFocus()
     at = plot.mapToGlobal(plot.rect().center())

@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 from pathlib import Path
 
 import imageio_ffmpeg
@@ -24,11 +25,12 @@ from tests.widgets.parts.frames.sample_catalogue import make_catalogue
 from tests.widgets.parts.frames.sample_frames import make_frame, make_orbit
 from widgets.base.look import theme
 from widgets.base.view import View
-from widgets.figures.export import ExportError, export_view, save_animation
+from widgets.figures.export import ExportError, drawn, export_view, save_animation
 from widgets.figures.numbers import export_numbers, without_ones
 from widgets.figures.style import Style
 from widgets.views.charts.errors import ErrorsView
 from widgets.views.charts.orbit import OrbitView
+from widgets.views.stage import Stage
 from widgets.window.files import name_in_file
 
 SPECS = scan(widgets, "VIEW", "views")
@@ -388,3 +390,13 @@ def test_the_caption_stands_on_the_ground_of_the_view(qtbot, tmp_path, in_light,
     ground = {"light": theme.PAPER, "dark": theme.DARK_PAPER}[name].panel
     for row in (1, -2):  # above the charts, and below the caption
         assert "#{:02x}{:02x}{:02x}".format(*pixels[row, 1]) == ground
+
+
+def test_two_networks_pulled_back_have_whole_captions_in_one_column(qtbot):
+    """Two captions of four were cut off: "ρ′(g)⁻¹F(ρ(…"."""
+    frame = make_frame(compare=True)
+    squares = tuple(replace(square, back=square.fx) for square in frame.squares)
+    view = opened(qtbot, Stage(), 439, 330)
+    view.set_frame(replace(frame, squares=squares, state=replace(frame.state, untransform=True)))
+    made = drawn(view, ".svg", style=Style(width=85.0))
+    assert made.shortened == 0 and "ρ′⁻¹F(ρx)" in made.data.decode()

@@ -346,10 +346,15 @@ def test_hovering_marks_the_same_place_in_every_panel(qtbot: QtBot) -> None:
 def test_the_field_of_view_lies_over_x(qtbot: QtBot) -> None:
     seen = np.zeros((29, 29), np.float32)
     seen[4:7, 10:13] = 1.0
+    with_faint = seen.copy()
+    with_faint[5, 11] = 2e-4  # a weight far from the middle
     frame = replace(make_frame(), squares=(replace(make_square(), field_of_view=seen),))
     stand = Stand(qtbot, frame)
     lines = stand.stage.before.heat_lines
     assert lines is not None and len(lines) == 12
+    stand.stage.set_frame(replace(frame, squares=(replace(make_square(), field_of_view=with_faint),)))
+    assert stand.stage.before.heat_lines is not None and len(stand.stage.before.heat_lines) == 12, "no hole in it"
+    stand.stage.set_frame(frame)
     inside, outside = stand.pixel("x", (0, 5, 11)), stand.pixel("x", (0, 20, 20))
     before = [stand.stage.grab().toImage().pixelColor(p.toPoint()) for p in (inside, outside)]
     stand.stage.set_frame(make_frame())

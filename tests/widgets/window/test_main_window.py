@@ -22,6 +22,7 @@ from PySide6.QtGui import (
     QGuiApplication,
     QKeySequence,
 )
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
     QApplication,
     QCheckBox,
@@ -52,6 +53,7 @@ from widgets.base.look import theme
 from widgets.base.view import View, ViewSpec, Wish
 from widgets.views.log import VIEW as LOG
 from widgets.window.bars.palette import score
+from widgets.window.lessons.course import LESSONS
 from widgets.window.main_window import MainWindow
 
 
@@ -821,6 +823,46 @@ def test_the_view_with_the_focus_is_exported(bench: Bench, tmp_path: Path, monke
     last.kind.setCurrentIndex(last.kind.findData(".csv"))
     bench.until(lambda: last.told.text() == "There are no numbers in this view yet.")
     assert not last.go.isEnabled()
+
+
+def test_the_window_answers_while_many_numbers_are_written(
+    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    window = bench.window()
+    folder = tmp_path / "numbers"
+    folder.mkdir()
+    path = folder / "a.csv"
+    monkeypatch.setattr(window.files, "ask_save", lambda *_: str(path))
+    stage = view(window, "stage")
+    many = np.random.default_rng(0).standard_normal((500, 10_000)).astype(np.float32)
+    monkeypatch.setattr(stage, "numbers", lambda: {"maps": many})
+    for cancelled in (True, False):
+        window.files.export_view(stage)
+        page = window.files.figure_page
+        assert page is not None
+        page.kind.setCurrentIndex(page.kind.findData(".csv"))
+        bench.until(lambda page=page: "65 MB" in page.told.text())
+        QTest.keyClick(page.go, Qt.Key.Key_Return)
+        bench.until(lambda: window.status.doing.text() == "Writing numbers…" and window.status.bar.value() > 0)
+        QTest.keyClick(window, Qt.Key.Key_BracketLeft)
+        bench.settle(window)
+        assert window.controller.frame is not None and window.controller.frame.state == window.controller.state
+        assert not path.exists() and window.status.doing.text() == "Writing numbers…"
+        if cancelled:
+            window.status.cancel.click()
+        else:
+            window.close()
+        bench.until(lambda: not list(folder.iterdir()))
+
+
+def test_what_a_person_makes_is_not_kept_among_the_lessons(bench: Bench, tmp_path: Path) -> None:
+    window = bench.window()
+    (tmp_path / "own.txt").write_text("x")
+    window.files.remember(str(tmp_path / "own.txt"))
+    lesson = next(LESSONS.glob("*.json"))
+    window.files.remember(str(lesson))
+    assert window.files.recent()[0] == str(lesson)
+    assert window.settings.value("folder") == str(tmp_path), "weights and figures are proposed there"
 
 
 def test_captures_need_an_engine_that_exports_them(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:

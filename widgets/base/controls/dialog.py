@@ -1,12 +1,13 @@
-"""Open pages over the window: the first field has the keyboard, Tab shows where it is, Esc closes the page."""
+"""Open pages over the window: the first field has the keyboard, Tab shows where it is, F1 says what it is for."""
 
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QHideEvent, QShowEvent
-from PySide6.QtWidgets import QAbstractButton, QDialog, QDialogButtonBox, QLabel, QTextEdit, QWidget
+from PySide6.QtGui import QHideEvent, QKeyEvent, QShowEvent
+from PySide6.QtWidgets import QAbstractButton, QDialog, QDialogButtonBox, QLabel, QTextEdit, QVBoxLayout, QWidget
 from shiboken6 import isValid
 
+from widgets.base.controls.page_help import SIZE, help_page, help_text
 from widgets.base.look.focus import FocusRing
 
 # Pages that are open. A page and its ring hold each other, and nobody else holds them: Python's collector took away
@@ -15,7 +16,13 @@ _open: set[Dialog] = set()
 
 
 class Dialog(QDialog):
-    """A dialog as all of them are here. A page that has set the focus before it is shown keeps it there."""
+    """A dialog as all of them are here. A page that has set the focus before it is shown keeps it there.
+
+    Attributes:
+        about: the title of the paragraph about it (resources/pages.md).
+    """
+
+    about = ""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -42,6 +49,26 @@ class Dialog(QDialog):
         """Move the focus on Tab, and show from here on where it is."""
         self.focus_ring.by_keys()
         return super().focusNextPrevChild(next)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_F1 and (text := help_text(self, self.about)):
+            self._show_help(text)
+        else:
+            super().keyPressEvent(event)
+
+    def _show_help(self, text: str) -> None:
+        page = Dialog(self)
+        page.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        page.setWindowTitle(f"Help: {self.about}")
+        column = QVBoxLayout(page)
+        reading = help_page(text)
+        column.addWidget(reading)
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        buttons.rejected.connect(page.close)
+        column.addWidget(buttons)
+        page.resize(*SIZE)
+        reading.setFocus()  # arrows scroll
+        page.open()
 
     def first_field(self) -> QWidget | None:
         """Return the first control that Tab would reach, a button only where there is nothing else."""

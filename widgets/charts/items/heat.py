@@ -126,7 +126,9 @@ class Strip(pg.GraphicsLayout):
         self.ends = (Header(), Header())
         self.colours = pg.ImageItem(np.arange(512.0)[None])
         self._box = pg.ViewBox(enableMenu=False, enableMouse=False, defaultPadding=0.0)
-        self._box.addItem(self.colours)
+        self._box.addItem(self.colours, ignoreBounds=True)
+        # a range that follows the picture is set when it is painted, which comes too late
+        self._box.setRange(xRange=(0.0, 512.0), yRange=(0.0, 1.0), padding=0)
         for column, part in enumerate((self.ends[0], self._box, self.ends[1])):
             self.addItem(part, 0, column)
             self.layout.setColumnStretchFactor(column, 1)

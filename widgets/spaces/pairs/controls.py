@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QGridLayout, QHBoxLayout, QL
 
 from explorer.spaces.graph.drawing.pairs.orders import ORDERS, possible
 from explorer.spaces.graph.drawing.values import Structure
+from widgets.base.controls.elided_combo import ElidedCombo
 from widgets.base.look.theme import current
 from widgets.base.text.glossary import say
 
@@ -26,7 +27,7 @@ class PairControls(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setProperty("chrome", True)  # left out of exported figures
-        self.field, self.beside, self.head = QComboBox(), QComboBox(), QComboBox()
+        self.field, self.beside, self.head = ElidedCombo(), ElidedCombo(), QComboBox()
         self.order, self.pool = QComboBox(), QComboBox()
         self.threshold = QSlider(Qt.Orientation.Horizontal)
         self.threshold.setRange(0, STEPS)

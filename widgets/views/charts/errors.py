@@ -69,14 +69,14 @@ class LayerChart(Plot):
 
     clicked = Signal(str)
     source_asked = Signal(str)  # the layer whose lines of source are wanted
+    BY_MARKS = False
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent, left=LogAxis("left"), bottom=NameAxis("bottom"))
         self.header.followed.connect(self._follow_link)
         self.scale = LogScale()
         self.columns: list[Column] = []
-        self.selected = ""
-        self.colour_role = "first"
+        self.selected, self.colour_role = "", "first"
         self._title = self._hints = ""
         self._verdict = ("", "", "muted")
         self._suspect: str = ""  # the guilty layer that the verdict leads to: the selected one, else the first

@@ -5,26 +5,15 @@ from __future__ import annotations
 import html
 from collections.abc import Sequence
 
-from PySide6.QtCore import QSize, Qt, QUrl
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QAction, QKeySequence
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QTextBrowser, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QVBoxLayout, QWidget
 
 from explorer.state.catalogue import Catalogue
 from widgets.base.controls.dialog import Dialog
+from widgets.base.controls.text_page import TextPage
 from widgets.base.look import theme
 from widgets.base.look.icons import app_icon
-
-
-class Page(QTextBrowser):
-    """Text that loads nothing."""
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setOpenLinks(False)
-        self.document().setDocumentMargin(14)
-
-    def loadResource(self, kind: int, name: QUrl | str) -> None:
-        return None
 
 
 def keys_dialog(parent: QWidget, actions: Sequence[tuple[str, QAction]]) -> QDialog:
@@ -69,7 +58,7 @@ def _dialog(parent: QWidget, title: str, text: str, size: QSize) -> QDialog:
     dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     dialog.setWindowTitle(title)
     dialog.setWindowIcon(app_icon())
-    page = Page()
+    page = TextPage()
     page.setHtml(text)
     buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
     buttons.rejected.connect(dialog.close)

@@ -9,13 +9,13 @@ from PySide6.QtGui import QTextDocument
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QVBoxLayout, QWidget
 
 from widgets.base.controls.dialog import Dialog
+from widgets.base.controls.text_page import TextPage
 from widgets.base.look import theme
 from widgets.base.look.icons import app_icon
 from widgets.base.text import glossary
 from widgets.base.text.gestures import as_html, gestures_of
 from widgets.base.text.paragraphs import paragraphs
 from widgets.base.view import View, ViewSpec
-from widgets.window.bars.help import Page
 
 WIDE = 460  # pixels of the picture
 ALWAYS = ("ρ(g)", "ρ′(g)", "cumulative", "local", "floor", "chance")  # what most panels speak of
@@ -23,7 +23,7 @@ ALWAYS = ("ρ(g)", "ρ′(g)", "cumulative", "local", "floor", "chance")  # what
 
 def panel_dialog(parent: QWidget, spec: ViewSpec, view: View) -> QDialog:
     """Return a window about one panel."""
-    page = Page()
+    page = TextPage()
     picture = view.snapshot()
     if not picture.isNull() and picture.width() > WIDE:
         picture = picture.scaledToWidth(WIDE, Qt.TransformationMode.SmoothTransformation)

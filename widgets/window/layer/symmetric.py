@@ -33,6 +33,7 @@ WAITING = "Each version is put into a copy of the network, and the whole network
 class SymmetricPage(Dialog):
     """Lists the experiments on one layer; the network itself is changed by "Use this" alone, which can be undone."""
 
+    about = "A symmetric version"
     chosen = Signal(object)  # Intervention
 
     def __init__(self, layer: str, parent: QWidget | None = None) -> None:

@@ -8,9 +8,9 @@ from PySide6.QtCore import QSettings
 
 from explorer.state.lessons.walk import Walk
 from explorer.state.session import Session, SessionError, load_session
-from explorer.work.files.places import RESOURCES
+from explorer.work.files.places import RESOURCES, whole
 
-LESSONS = RESOURCES / "lessons"
+LESSONS = whole(RESOURCES / "lessons")
 PREFIX = "lessons"  # of the settings
 
 
@@ -39,7 +39,7 @@ class Course:
 
     def number(self, path: Path) -> int:
         """Return the place of a lesson, counted from 1; 0 for a file of somebody's own."""
-        paths = self.paths()
+        paths, path = self.paths(), whole(path)  # it may be named from where the program was started
         return paths.index(path) + 1 if path in paths else 0
 
     def beside(self, path: Path, by: int) -> Path | None:

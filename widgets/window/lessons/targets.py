@@ -33,6 +33,17 @@ def view_of(task: Task) -> str:
     return next((WHERE[name] for name in first if name in WHERE), "")
 
 
+def _aim(shell: Shell, task: Task) -> str:
+    """Return the view to point at: where the one that is named is seen already, that of what is to be changed."""
+    name = view_of(task) or _front(shell)
+    if task.show or not controls_of(task) or name not in in_sight(shell):
+        return name
+    view = shell.panes.named(name)
+    if view is not None and any(c.param.name in controls_of(task) for c in view.findChildren(ParamControl)):
+        return name
+    return WHERE["params"]
+
+
 def menu_of(shell: Shell, task: Task) -> QAction | None:
     """Return the menu that a step says to go through, as in "With Model › Compare with", None where it names none.
 
@@ -64,7 +75,7 @@ def place_of(shell: Shell, task: Task) -> QRect | None:
     if (menu := menu_of(shell, task)) is not None:
         bar = shell.menuBar()
         return QRect(bar.mapTo(shell, bar.actionGeometry(menu).topLeft()), bar.actionGeometry(menu).size())
-    name = view_of(task) or _front(shell)
+    name = _aim(shell, task)
     seat = next((seat for seat in shell.panes.seats if seat.spec.name == name), None)
     if seat is None:
         return None
@@ -82,21 +93,21 @@ def bring(shell: Shell, task: Task) -> None:
     """Bring the view that a step means to the front, and in it the control; a menu is only pointed at."""
     if menu_of(shell, task) is not None and not task.show:
         return
-    name = view_of(task) or _front(shell)
+    name = _aim(shell, task)
     shell.show_view(name)
     _scroll(shell.panes.named(name), task)
 
 
 def scroll_to(shell: Shell, task: Task) -> None:
     """Scroll to the control that a step means, where its view is seen: half of it at the edge is easily overlooked."""
-    name = view_of(task) or _front(shell)
+    name = _aim(shell, task)
     if name in in_sight(shell):
         _scroll(shell.panes.named(name), task)
 
 
 def areas_of(shell: Shell, task: Task) -> list[QScrollArea]:
     """Return what scrolls in the view that a step means."""
-    view = shell.panes.named(view_of(task) or _front(shell))
+    view = shell.panes.named(_aim(shell, task))
     return [] if view is None else view.findChildren(QScrollArea)
 
 

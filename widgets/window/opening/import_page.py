@@ -47,6 +47,7 @@ MOST_ROWS = 6  # of a list of columns before it scrolls
 class ImportPage(Dialog):
     """Shows what the worker has found; each change asks it again, and what is accepted is a signal."""
 
+    about = "Read data"
     asked = Signal(str)  # the data, as a state names them
     accepted_data = Signal(str, bool)  # the same, and whether to read such files so from now on
 

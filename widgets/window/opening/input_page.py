@@ -86,6 +86,7 @@ class Written(QLineEdit):
 class InputPage(Dialog):
     """Shows what is known of an input; what a person decides is a signal, and what comes of it is said here."""
 
+    about = "Input of this model"
     tried = Signal(object)  # Declared
     accepted_input = Signal(object, bool)  # Declared, whether to remember it beside the file
 

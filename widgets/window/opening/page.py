@@ -55,6 +55,7 @@ WHOLE = "whole"  # of what the weights of a folder are put into: its own network
 class ModelPage(Dialog):
     """Shows one file; what a person decides is a signal, and what then goes wrong is said here."""
 
+    about = "Open model"
     accepted_code = Signal(str, bool)  # the callable, whether to run what is saved later as well
     asked_input = Signal(str, bool)  # the same, to say first what the network takes
     accepted_weights = Signal(str, bool)  # the model they go into ("" for the one in use), whether in part

@@ -32,6 +32,8 @@ HEAD = ["File", "Folder", "Trusted on", "SHA-256"]
 class TrustedFiles(Dialog):
     """Shows each content once, the newest first."""
 
+    about = "Trusted files"
+
     def __init__(self, parent: QWidget, controller: Controller) -> None:
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QMimeData, QObject, QTimer
-from PySide6.QtGui import QDragEnterEvent, QWindow
+from pathlib import Path
+
+from PySide6.QtCore import QEvent, QMimeData, QObject, Qt, QTimer
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QWindow
 from PySide6.QtWidgets import QWidget
 from shiboken6 import isValid
 
@@ -11,6 +13,17 @@ from shiboken6 import isValid
 def files_in(data: QMimeData) -> list[str]:
     """Return the paths of the files that are dragged."""
     return [url.toLocalFile() for url in data.urls() if url.isLocalFile()]
+
+
+def named(paths: list[str]) -> str:
+    """Return what is dragged in a few words."""
+    return Path(paths[0]).name if len(paths) == 1 else f"{len(paths)} files"
+
+
+def taken(event: QDropEvent) -> None:
+    """Take files as copies: whoever drags them may delete what is said to be moved, and files stay where they are."""
+    event.setDropAction(Qt.DropAction.CopyAction)
+    event.accept()
 
 
 class Drops(QObject):

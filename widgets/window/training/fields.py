@@ -10,9 +10,14 @@ from explorer.declare.states.model_name import PYTHON, code_of, named_as_shown
 FILTER = "Examples (*.npz *.safetensors)"
 
 
-def button(text: str, tip: str = "") -> QToolButton:
+def button(text: str, tip: str = "", other: str = "") -> QToolButton:
+    """Return a button as wide as what it will say at some other time, so that those beside it stay where they are."""
     made = QToolButton()
-    made.setText(text)
+    widths = []
+    for title in (other, text):
+        made.setText(title)
+        widths.append(made.sizeHint().width())
+    made.setMinimumWidth(max(widths))
     made.setToolTip(tip)
     return made
 

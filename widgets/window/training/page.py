@@ -32,13 +32,13 @@ from explorer.declare.card import ModelInfo
 from explorer.declare.states.model_name import LIVE, file_stem
 from explorer.work.files.places import at_home, free
 from widgets.base.controls.dialog import Dialog
+from widgets.base.controls.elided_combo import ElidedCombo
 from widgets.base.look import theme
 from widgets.window.training.fields import Examples, beside, button
 from widgets.window.training.panels import ErrorPanel, LossPanel
 from widgets.window.training.run import Run, Wanted
 
-SIZE = (1000, 620)
-SHOW_MS = 100
+SIZE, SHOW_MS = (1000, 620), 100
 RUNNING = 3  # trainings at once
 SPEEDS = (("as fast as it can", 0.0), ("10 steps a second", 10.0), ("2 steps a second", 2.0))
 
@@ -46,6 +46,7 @@ SPEEDS = (("as fast as it can", 0.0), ("10 steps a second", 10.0), ("2 steps a s
 class TrainPage(Dialog):
     """Stays beside the window, which goes on; closing it ends the trainings."""
 
+    about = "Train"
     trained = Signal(str, str)  # card, path of its weights
     shown = Signal(str, str)  # card, path of the network as it is
     exported = Signal(object)  # the panel whose curves are to be saved
@@ -75,11 +76,10 @@ class TrainPage(Dialog):
 
     # parts ----------------------------------------------------------------------------------------------------
     def _make_settings(self) -> None:
-        self.card = QComboBox()
+        self.card = ElidedCombo()
         self.card.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.card.setMinimumContentsLength(16)
         self.card.currentIndexChanged.connect(lambda _: self._name_file())
-        self.card.currentTextChanged.connect(self.card.setToolTip)
         self.epochs = QSpinBox(minimum=0, maximum=100_000)
         self.epochs.setSpecialValueText("of its recipe")
         self.seed = QSpinBox(minimum=0, maximum=2**31 - 1)
@@ -143,7 +143,7 @@ class TrainPage(Dialog):
         self.which.setToolTip("The training that is steered, and shown in the window")
         self.which.setMinimumContentsLength(14)
         self.which.currentIndexChanged.connect(self._steer)
-        self.play = button("Pause")
+        self.play = button("Pause", other="Play")
         self.play.clicked.connect(self.toggle)
         self.one = button("One step")
         self.one.clicked.connect(self.single)

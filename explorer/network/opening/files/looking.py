@@ -361,7 +361,7 @@ def _folder(path: Path) -> Contents:
     """Say what a folder of Hugging Face's layout holds: config.json beside weights."""
     config = path / "config.json"
     if not config.is_file():
-        raise Damaged("it is a folder without config.json, so it is no model")
+        raise Damaged("it is a folder without config.json, which a model has; of a folder of data, open a file")
     with config.open("rb") as file:
         data = file.read(LARGEST_TEXT + 1)
     try:

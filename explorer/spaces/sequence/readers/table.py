@@ -105,7 +105,7 @@ def _slow(lines: list[str], numbers: list[int], layout: Layout) -> tuple[NDArray
     for row, (n, line) in enumerate(zip(numbers, lines)):
         cells = cells_of(line, layout.mark)
         if len(cells) != layout.columns:
-            what = f"line {n} has {len(cells)} column(s) and line {layout.first} has {layout.columns}"
+            what = f"line {n} has {len(cells)} column(s) in place of {layout.columns}"
             raise Broken(what, "make all lines equally long; leave a value empty where it is not known")
         for k, cell in enumerate(cells):
             if k in layout.texts:

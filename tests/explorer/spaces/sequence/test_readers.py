@@ -165,7 +165,7 @@ def test_one_step_is_told(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "says"),
     [
-        ("a.csv", "t,a\n0,1\n1\n", "line 3 has 1 column(s) and line 2 has 2"),
+        ("a.csv", "t,a\n0,1\n1\n", "line 3 has 1 column(s) in place of 2"),
         ("a.csv", "a,b\n0.5,1\n1,2,3\n", "line 3 has 3 column(s)"),
         ("a.tsv", "a\tb\n80,000\t1.5\n", "line 2, column 1 has '80,000', whose comma may be"),
         ("a.csv", "0.5\n1\nx\n", "line 3, column 1 has 'x' where a number must stand"),

@@ -112,6 +112,21 @@ def test_a_click_shows_the_eigenvector_and_again_the_next_of_equal_ones(view):
     assert view.selected == first + 2 % count - 1
 
 
+def test_colours_below_an_eigenvector_go_from_its_lowest_to_its_highest(view):
+    """The bar had one colour: its range was that of a picture of one pixel."""
+    view.set_frame(karate())
+    chart = view.charts[0]
+    mouse = PlotMouse(chart)
+    mouse.click(mouse.middle(chart.lines.values[1]))
+    image = view.grab().toImage()
+    strip = view.vector.colours.colours
+    seen = strip.sceneBoundingRect()
+    place = view.vector.mapTo(view, seen.center().toPoint())
+    half = int(seen.width() / 2) - 2
+    low, high = (image.pixelColor(place.x() + side, place.y()) for side in (-half, half))
+    assert seen.width() < 100 and low.blue() > low.red() and high.red() > high.blue()
+
+
 def test_the_eigenvector_stays_when_a_frame_comes_and_goes_when_there_is_none_like_it(view):
     view.set_frame(karate())
     view.pick(30)

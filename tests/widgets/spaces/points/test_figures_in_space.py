@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QBuffer, QIODevice, QRectF
+from PySide6.QtCore import QBuffer, QIODevice, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPdfWriter
 from PySide6.QtWidgets import QGraphicsScene
 
@@ -75,3 +75,16 @@ def test_a_figure_of_bases_alone_does_not_speak_of_sizes(qtbot: Any) -> None:
     assert view.caption().startswith("Functions of basis")
     give(view, points_frame("tensor-field-network", TURN, "layer1.gate"))
     assert view.caption().startswith("Sizes of values by degree at layer1.gate and functions of basis")
+
+
+def test_each_path_is_reached_and_chosen_by_keys(qtbot: Any) -> None:
+    chart = opened(qtbot, RoutesChart(), 500, 260)
+    kinds = ("0", "1", "2")
+    chart.show_routes(tuple(Route(a, b, a, 1.0 + len(a), f"{a}{b}") for a in kinds for b in kinds))
+    chosen: list[Route] = []
+    chart.chosen.connect(chosen.append)
+    chart.setFocus()
+    for _ in chart.routes:
+        qtbot.keyClick(chart, Qt.Key.Key_Up)
+        qtbot.keyClick(chart, Qt.Key.Key_Return)
+    assert sorted(route.layer for route in chosen) == sorted(route.layer for route in chart.routes)

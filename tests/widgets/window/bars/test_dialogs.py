@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,9 +13,13 @@ from PySide6.QtWidgets import QApplication, QComboBox, QMainWindow, QPushButton,
 from pytestqt.qtbot import QtBot
 from shiboken6 import delete
 
+import widgets
+from tests.widgets.parts.driving.windows import LONGEST_MS
 from tests.widgets.parts.frames.fake_engine import FakeEngine
 from tests.widgets.parts.frames.sample_frames import make_frame
 from widgets.base.controls.dialog import Dialog
+from widgets.base.controls.text_page import TextPage
+from widgets.base.text.paragraphs import PAGES, paragraphs
 from widgets.window.bars.buttons import Corner
 from widgets.window.main_window import MainWindow
 
@@ -120,3 +126,34 @@ def test_a_device_whose_name_becomes_longer_is_read_in_full(qtbot: QtBot) -> Non
     corner.device.setItemText(0, "auto (cuda:0)")
     qtbot.waitUntil(lambda: corner.device.width() >= corner.device.sizeHint().width())
     assert corner.geometry().right() <= window.menuBar().rect().right()
+
+
+def test_f1_says_what_a_page_is_for_and_what_its_controls_do(qtbot: QtBot, window: MainWindow) -> None:
+    window.files.export_view()
+    page = page_of(qtbot)
+    qtbot.waitUntil(lambda: isinstance(QApplication.focusWidget(), QComboBox))
+    qtbot.keyClick(focused(), Qt.Key.Key_F1)
+    qtbot.waitUntil(lambda: page.findChild(TextPage) is not None)
+    shown = page.findChild(TextPage)
+    assert shown is not None
+    text = shown.toPlainText()
+    assert "Saves the view that has the focus" in text
+    assert "*" not in text, "a mark of the source is shown as it is"
+    assert "Nothing shortened" in text and "Text gets smaller until all of it fits" in text
+    qtbot.waitUntil(lambda: focused() is shown, timeout=LONGEST_MS)
+    qtbot.keyClick(shown, Qt.Key.Key_Escape)
+    qtbot.waitUntil(lambda: page.findChild(TextPage) is None)
+    assert page.isVisible(), "help alone is closed"
+
+
+def test_every_page_says_what_it_is_for() -> None:
+    written = paragraphs(PAGES)
+    pages = {page for page in subclasses(Dialog) if page.__module__.startswith("widgets.")}
+    assert pages and {page.about for page in pages} == set(written), "a page without a paragraph, or one too many"
+    assert all(text.count(". ") >= 2 and len(text) > 150 for text in written.values())
+
+
+def subclasses(kind: type[Dialog]) -> Iterator[type[Dialog]]:
+    for package in pkgutil.walk_packages(widgets.__path__, "widgets."):
+        importlib.import_module(package.name)
+    return iter(kind.__subclasses__())

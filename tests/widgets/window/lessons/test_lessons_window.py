@@ -7,7 +7,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
@@ -15,8 +15,9 @@ import main
 from explorer.state.lessons.tasks import read_tasks
 from explorer.state.session import load_session, save_session
 from explorer.state.state import State
-from tests.widgets.parts.driving.windows import Open, activate, settle
+from tests.widgets.parts.driving.windows import LONGEST_MS, Open, activate, settle
 from widgets.base import motion
+from widgets.base.controls.param_control import ParamControl
 from widgets.views.charts.errors import ErrorsView
 from widgets.views.choosing.gallery import GalleryView
 from widgets.views.choosing.model_card import MARGIN
@@ -391,6 +392,33 @@ def test_a_control_that_is_meant_is_framed(qtbot: QtBot, open_window: Open) -> N
     view = window.panes.named("inspector")
     assert view is not None
     qtbot.waitUntil(lambda: (r := place_of(window, guide.walk.tasks[0])) is not None and r.height() < 60)
+
+
+def test_where_the_named_view_is_seen_the_control_is_pointed_at(qtbot: QtBot, open_window: Open) -> None:
+    """Two clicks on "Show me" framed *Matrix* twice, and what is to be moved was out of sight."""
+    window = open_window(State(model="dense-to-conv", sample="letter-f"))
+    guide = begin(qtbot, window, "05")
+    step = guide.panel.cards[0]
+    for _ in range(2):
+        press(qtbot, step.show_button)
+    inspector = window.panes.named("inspector")
+    assert inspector is not None and "matrix" in in_sight(window)
+    reach = next(c for c in inspector.findChildren(ParamControl) if c.param.name == "delta")
+    qtbot.waitUntil(lambda: not reach.visibleRegion().isEmpty())
+    task = guide.walk.tasks[0]
+    qtbot.waitUntil(lambda: place_of(window, task) == QRect(reach.mapTo(window, QPoint(0, 0)), reach.size()))
+
+
+def test_a_lesson_named_from_where_the_program_runs_is_a_lesson(
+    qtbot: QtBot, open_window: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    window = open_window(State(model="d4-cnn", sample="digit-3"))
+    monkeypatch.chdir(LESSONS.parent)
+    window.controller.open_session(f"lessons/{PATHS['18'].name}")
+    guide = window.files.guide
+    qtbot.waitUntil(lambda: guide.panel.isVisible() and guide.panel.place.text() != "", timeout=LONGEST_MS)
+    assert "18" in guide.panel.place.text() and guide.panel.previous.isVisible()
+    assert window.files.session_path == "", "saving would write over the lesson"
 
 
 def test_nothing_moves_where_motion_is_reduced(qtbot: QtBot, open_window: Open) -> None:

@@ -44,16 +44,36 @@ def panorama(folder: Path) -> Path:
     return folder / "panorama.png"
 
 
-def drop(window: MainWindow, path: Path) -> None:
-    """Drag a file over the window, and let go."""
+def drop(window: MainWindow, *paths: Path, offered: Qt.DropAction = Qt.DropAction.CopyAction) -> str:
+    """Drag files over the window, and let go; return what the window said of them meanwhile."""
     data, at = QMimeData(), QPoint(500, 400)
-    data.setUrls([QUrl.fromLocalFile(str(path))])
-    left, none, copy = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, Qt.DropAction.CopyAction
-    over = QDragEnterEvent(at, copy, data, left, none)
+    data.setUrls([QUrl.fromLocalFile(str(path)) for path in paths])
+    left, none = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+    over = QDragEnterEvent(at, offered, data, left, none)
+    over.setDropAction(next(one for one in Qt.DropAction if one & offered))
     QApplication.sendEvent(window, over)
     assert over.isAccepted() and window.drop_hint.isVisible(), "nothing says that it can be dropped here"
-    QApplication.sendEvent(window, QDropEvent(QPointF(at), copy, data, left, none))
+    let_go = QDropEvent(QPointF(at), offered, data, left, none)
+    QApplication.sendEvent(window, let_go)
+    assert let_go.isAccepted() and let_go.dropAction() == Qt.DropAction.CopyAction, "what is moved may be deleted"
     assert not window.drop_hint.isVisible()
+    return window.drop_hint.text()
+
+
+def test_of_several_files_one_is_shown_and_the_others_are_told(qtbot: QtBot, open_window: Open, tmp_path: Path) -> None:
+    window = open_window(State("d4-cnn", device="cpu"))
+    pictures = [tmp_path / f"{k}.png" for k in range(4)]
+    for k, path in enumerate(pictures):
+        Image.fromarray(np.full((29, 29), 50 * k + 40, np.uint8)).save(path)
+    said = drop(window, *pictures, offered=Qt.DropAction.MoveAction | Qt.DropAction.CopyAction)
+    assert said == "Drop to open 4 files"
+    qtbot.waitUntil(lambda: window.controller.state.sample == str(pictures[0]), timeout=LONGEST_MS)
+    assert "1.png, 2.png and 1 more are under File › Open recent" in window.infobar.text.text()
+    assert window.files.recent() == [str(path) for path in pictures]
+    settle(qtbot, window)
+    assert window.controller.state.sample == str(pictures[0])
+    assert drop(window, pictures[3]) == "Drop to open 3.png"
+    qtbot.waitUntil(lambda: window.controller.state.sample == str(pictures[3]), timeout=LONGEST_MS)
 
 
 @pytest.mark.parametrize(

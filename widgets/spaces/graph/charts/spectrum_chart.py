@@ -120,6 +120,7 @@ class SpectrumChart(Plot):
     """Eigenvalues on [0, 2]: shares of the energy of input and layer as stems, the filter response as a curve."""
 
     picked = Signal(int)  # an eigenvector's number
+    BY_MARKS = False
 
     def __init__(self, parent: QWidget | None = None) -> None:
         self.rug = EigenvalueAxis()

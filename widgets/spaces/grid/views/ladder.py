@@ -297,7 +297,7 @@ class LadderView(FrameView[tuple[Square, Chain]]):
                     self._neurons[key] = neuron(loss, start)
                 found = self._neurons[key]
                 epochs = np.arange(len(found.output), dtype=float)
-                name = f"{loss} from {start[0]:g}/{start[1]:g}"
+                name = f"{loss} {start[0]:g}/{start[1]:g}"
                 outputs.append((name, epochs, found.output, colour, dashed))
                 deltas.append((" ", epochs, np.abs(found.delta), colour, dashed))
         self.neuron.show_curves("output, target 0", outputs)

@@ -59,6 +59,7 @@ class RoutesChart(Plot):
         self.ribbons = [self.add(Ribbon(), 1) for _ in range(MOST)]
         self.nodes = [self.add(QGraphicsPathItem(), 3) for _ in range(3 * 2 * 9)]
         self.labels = [self.add(pg.TextItem(anchor=(0.0, 0.5)), 4) for _ in self.nodes]
+        self._middles: list[QPointF] = []  # of the ribbons
         self._rows: list[list[tuple[str, float, float]]] = [[], [], []]  # kind, bottom, top of each node
         self.dress()
 
@@ -102,6 +103,7 @@ class RoutesChart(Plot):
                         at += unit * wide[k]
                 self._rows[c].append((kind, start, at))
                 at += GAP
+        self._middles = [QPointF(1.0, low[1][k] + unit * wide[k] / 2) for k in range(len(ends))]
         for k, item in enumerate(self.ribbons):
             item.setVisible(k < len(ends))
             if k < len(ends):
@@ -179,6 +181,9 @@ class RoutesChart(Plot):
     def clicked_at(self, at: QPointF) -> None:
         if (route := self._at(at)) is not None:
             self.chosen.emit(route)
+
+    def stops(self) -> list[QPointF]:
+        return self._middles
 
     def _at(self, at: QPointF) -> Route | None:
         """Return the narrowest path under the mouse."""
