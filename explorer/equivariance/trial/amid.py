@@ -27,7 +27,7 @@ def follows_amid(audit: Audit) -> int:
     label = max(worst, key=worst.__getitem__, default="")
     if not worst.get(label) or audit.random or audit.unsteady:
         return 0
-    inputs, element = audit.cases[0].inputs, audit.acted[label][0]
+    inputs, element = audit.cases[0].inputs, audit.acted[label][0][0]
     before = worst[label]
     for times in TIMES:
         zeros = min(times * inputs.places, MOST)
