@@ -72,7 +72,7 @@ class Audit:
         self.figures = {name: Figures() for name in self.names}
         self.errors: dict[str, dict[tuple[str, int, int], float]] = {name: {} for name in traced.outputs}
         self.elements: list[tuple[str, bool]] = []
-        self.acted: dict[str, tuple[Element, Inputs]] = {}  # on the first sample, exactly
+        self.acted: dict[str, list[tuple[Element, Inputs]]] = {}  # exactly, on each sample
         self.table: dict[str, dict[str, tuple[float | None, float | None]]] = {name: {} for name in self.names}
         self.found: dict[str, dict[str, tuple[list[Tensor], list[Tensor]]]] = {name: {} for name in self.names}
         self.presets: dict[str, float] = {}
@@ -109,7 +109,7 @@ class Audit:
             return
         self.elements.append((label, all(case.inputs.exact(element) for case in self.cases)))
         if self.elements[-1][1]:
-            self.acted[label] = own[0], moved[0]
+            self.acted[label] = list(zip(own, moved, strict=True))
         for number, (case, g, gx) in enumerate(zip(self.cases, own, moved, strict=True)):
             self._add(case, number, label, g, gx, element.on(case.other))
         for name in self.names:
@@ -354,7 +354,7 @@ class Audit:
     def _why_idle(self, layer: Layer) -> str:
         """Return why elements have no action on a layer, in words of their own, "" where none says it."""
         if (field := layer.field) is not None:
-            for element, _ in self.acted.values():
+            for element, _ in (on[0] for on in self.acted.values()):
                 try:
                     field.rep.acted(element, self.cases[0].values[layer.name], field)
                 except NoAction as error:
@@ -363,13 +363,19 @@ class Audit:
 
     def _sufficing(self, rows: Sequence[LayerReport]) -> Sufficing:
         """Return who tells by trial which layers make a fault of the output."""
-        first, ends = self.cases[0], [n for n in self.trace.outputs if self.figures[n].cumulative]
-        worst = sorted(self.acted, key=lambda label: -max(self.table[n].get(label, (0.0,))[0] or 0.0 for n in ends))
+        ends = [n for n in self.trace.outputs if self.figures[n].cumulative]
+        faults = [(e, key[1], key[0]) for n in ends for key, e in self.errors[n].items() if e > self.rounding[n]]
+        # on a sample that does not show the fault mending any layer would seem to be enough
+        number = max(faults, key=lambda fault: fault[0], default=(0.0, 0, ""))[1]
+        most = {
+            label: max([e for e, k, one in faults if (k, one) == (number, label)], default=0.0) for label in self.acted
+        }
+        worst = sorted(self.acted, key=lambda label: -most[label])
         steady = bool(ends) and not self.random and not self.unsteady
-        squares = []
-        for g, gx in (self.acted[label] for label in (worst[:MENDED] if steady else ())):
-            given, unknown = self.run(gx, inputs=True)[1], g.known(first.inputs.x, first.inputs.field) is None
-            squares.append(Square(g, first.inputs, gx, first.values, first.fed, given, unknown))
+        case, squares = self.cases[number], []
+        for g, gx in (self.acted[label][number] for label in (worst[:MENDED] if steady else ())):
+            given, unknown = self.run(gx, inputs=True)[1], g.known(case.inputs.x, case.inputs.field) is None
+            squares.append(Square(g, case.inputs, gx, case.values, case.fed, given, unknown))
         tolerances = {row.name: row.tolerance for row in rows}
         return Sufficing(self.model, self.trace, rows, squares, self.seed, ends, self.rounding, tolerances)
 

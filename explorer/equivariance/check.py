@@ -22,6 +22,7 @@ from explorer.equivariance.audit import Audit
 from explorer.equivariance.data_forms import Data, given_inputs, require_options
 from explorer.equivariance.ties import faults, unjudged, untied
 from explorer.equivariance.trial import rounding, storing
+from explorer.equivariance.trial.amid import follows_amid
 from explorer.equivariance.trial.exchanges import Exchange
 from explorer.equivariance.trial.repeating import Repeats
 from explorer.equivariance.verdict import sentences
@@ -197,8 +198,15 @@ def check_equivariance(
         report = replace(report, warnings=(*report.warnings, hidden))
     if report.verdict == "broken" and (coarse := _coarser(audit, made, step)) is not None:
         report = replace(report, warnings=(*report.warnings, sentences.in_coarser_steps(coarse)))
+    if report.verdict == "broken" and any(s % step for s in size) and any(g.wraps for _, g in elements):
+        if not any("no multiple of" in hint for hint in report.hints):  # of one layer more is told
+            report = replace(report, hints=(*report.hints, sentences.between_steps(size, step)))
     if unsteady:
         return unrepeated(report, unsteady)
+    if details and report.verdict == "broken":
+        with evaluating(model), torch.no_grad():
+            zeros = follows_amid(audit)
+        report = replace(report, hints=(*report.hints, *([sentences.amid_zeros(zeros)] if zeros else [])))
     if details and (report.verdict == "broken" or (report.verdict == "no law" and audit.elements)):
 
         def trial(other: str) -> Report:

@@ -17,6 +17,7 @@ from explorer.declare.space import domain_word, kinds
 from explorer.declare.symmetries import Symmetry
 from explorer.declare.types.fields import FieldType
 from explorer.network.input.arguments import Named, named
+from explorer.network.input.nested import nested
 from explorer.network.space import NetworkSpace, space_of, spaces
 from explorer.network.tracing.running import tensors_in
 
@@ -49,6 +50,8 @@ def given_inputs(
         raise ValueError("the data is a NumPy array; give a tensor: torch.from_numpy(x)")
     if not isinstance(data, Tensor) and (by_name := named(data, model)) is not None:
         return [_by_name(by_name, symmetry, group, seed, model)]
+    if isinstance(data, list | tuple) and (inside := nested(data, model)) is not None:
+        return [_by_name(inside, symmetry, group, seed, model)]
     if isinstance(data, list | tuple) and data and not any(isinstance(v, Tensor | Inputs) for v in data):
         all_named = [named(v, model) for v in data]
         if all(v is not None for v in all_named):

@@ -126,6 +126,12 @@ class Inference(ABC):
         """Return unrelated inputs for a whole batch."""
         return self.another(inputs, seed)
 
+    def amid_zeros(
+        self, inputs: Inputs, zeros: int
+    ) -> tuple[Inputs, Callable[[Tensor, FieldType], Tensor | None]] | None:
+        """Return the same data between so many zeros, and what cuts a value to where they are; None where none are."""
+        return None
+
     def hidden(self, given: Sequence[Inputs]) -> str:
         """Return in a sentence which faults none of the inputs can show, or ""."""
         return ""

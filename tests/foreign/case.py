@@ -21,7 +21,7 @@ class Given:
         args: tensors in the order of the call.
         acts: the action of the group on each argument, a word of `oracle.act`.
         form: "call" for tensors one by one, "mapping" for arguments by name, "data" for one torch_geometric Data,
-            "points" for signals of points in space.
+            "points" for signals of points in space, "pair" for the first two in one tuple.
         names: of the arguments, for all forms but "call".
         layout: of a sequence, one of "NTC", "TNC", "NCT", "TC", "CT"; a "?" before it: to be found by trial.
         step: of shifts and delays, in pixels or steps: the product of the strides.

@@ -70,6 +70,8 @@ def _as_given(case: Case, given: Given, network: Any) -> Any:
         if given.layout.startswith("?") and (found := sequence_input(network, {}).layout).strip("N") != true.strip("N"):
             raise WrongLayout(f"{true} was taken for {found}")
         return sequence_inputs(_steps_and_channels(given.args[0], true), true)
+    if given.form == "pair":
+        return (given.args[:2], *given.args[2:])
     if given.form == "points":
         return points(**dict(zip(given.names, given.args)))
     return (

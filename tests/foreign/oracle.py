@@ -72,8 +72,8 @@ def _renumbering(given: Given, seed: int) -> Element:
             found["nodes"] = torch.randperm(value.shape[int(axis or 0)], generator=generator)
         elif kind == "others":
             found["others"] = torch.randperm(value.shape[int(axis or 0)], generator=generator)
-        elif kind in ("index", "ends"):
-            found["edges"] = torch.randperm(value.shape[kind == "index"], generator=generator)
+        elif kind in ("index", "between", "ends"):
+            found["edges"] = torch.randperm(value.shape[kind != "ends"], generator=generator)
     return found
 
 
@@ -83,10 +83,11 @@ def act(value: Tensor, how: str, g: Element) -> Tensor:
     `how` is "fixed", "grid", "grid@2" (a coarser grid, 2 pixels a place), "regular" (blocks of four channels for the
     quarter turns), "flat@3x3" (a map flattened with its channels), "patches@3x3" (tokens of an image, row by row),
     "nodes", "nodes@1", "edges", "edges@1", "index" (numbers of nodes, one column an edge), "ends" (one row an edge),
-    "pairs", "others" (members of a second set), "places@1" and "arrows@1" (whose components x, y, z lie on axis 1,
-    moved or turned), "volume" (slices, rows, columns last; "volume@2" is coarser), "steps@1", "strands@1" (channels
-    exchanged with their mirror on axis 1, time on the other), "harmonic@4" (coefficients of spherical harmonics up to
-    that degree, last), "angle" and "transport" (of each edge, in frames at nodes that turn).
+    "pairs", "others" (members of a second set), "between" (numbers of nodes and of others, one column an edge),
+    "places@1" and "arrows@1" (whose components x, y, z lie on axis 1, moved or turned), "volume" (slices, rows,
+    columns last; "volume@2" is coarser), "steps@1", "strands@1" (channels exchanged with their mirror on axis 1, time
+    on the other), "harmonic@4" (coefficients of spherical harmonics up to that degree, last), "angle" and "transport"
+    (of each edge, in frames at nodes that turn).
     """
     kind, _, told = how.partition("@")
     if kind == "fixed":
@@ -119,6 +120,9 @@ def act(value: Tensor, how: str, g: Element) -> Tensor:
         back = torch.empty_like(g["nodes"])
         back[g["nodes"]] = torch.arange(len(back))
         return back[value][:, g["edges"]]
+    if kind == "between":
+        ends = [torch.argsort(g[of])[end] for of, end in zip(("nodes", "others"), value)]
+        return torch.stack(ends)[:, g["edges"]]
     if kind == "ends":
         return act(value.t(), "index", g).t()
     if kind == "pairs":
@@ -207,7 +211,7 @@ def call(network: nn.Module, given: Given, args: tuple[Tensor, ...]) -> Any:
         from torch_geometric.data import Data
 
         return network(Data(**dict(zip(given.names, args))))
-    return network(*args)
+    return network(args[:2], *args[2:]) if given.form == "pair" else network(*args)
 
 
 @contextmanager

@@ -50,7 +50,7 @@ def excuses(audit: Audit, stored: Mapping[str, float]) -> tuple[dict[str, float]
         if layer.called in case.states:
             restore_random_state(audit.x, case.states[layer.called])
 
-    acted = list(audit.acted.values())[:ELEMENTS]
+    acted = [on[0] for on in audit.acted.values()][:ELEMENTS]
     found = shown(audit.model, stored, audit.trace, case.inputs, acted, audit.seed, rewind)
     for name in between:
         cumulative, local = found.get(name, (math.inf, math.inf))

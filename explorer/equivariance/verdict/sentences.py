@@ -222,3 +222,19 @@ def no_law(
             "in at the other end: there is a curve but no verdict"
         )
     return f"no element is exact on {output}: there is a curve but no verdict"
+
+
+def amid_zeros(zeros: int) -> str:
+    """Say that an answer follows where nothing but zeros comes in or leaves."""
+    return (
+        f"between {zeros} zeros on either side of the same data its answer follows: what comes in and leaves at the "
+        "ends breaks the law, as a state that starts at zero is moved by the zeros of a delay, and attention hears them"
+    )
+
+
+def between_steps(size: Sequence[int], step: int) -> str:
+    """Say that what goes round the edge of data of this size falls between the steps of a network."""
+    return (
+        f"an input of {'x'.join(map(str, size))} is no multiple of the steps of {step}, so a shift that goes round the "
+        "edge falls between the samples; use a size divisible by them"
+    )

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from torch import Tensor, nn
 
-IN_ORDER, BY_NAME, AS_ONE = "order", "names", "object"  # how a network is given its arguments
+IN_ORDER, BY_NAME, AS_ONE, AS_PAIR = "order", "names", "object", "pair"  # how a network is given its arguments
 QUESTIONS = (
     Question(
-        "given", "Given", "In the order of the arguments, by names, or as attributes of one object such as a Data.",
-        "choice", (IN_ORDER, BY_NAME, AS_ONE),
+        "given", "Given", "In order, by names, as attributes of one object such as a Data, or with a pair first.",
+        "choice", (IN_ORDER, BY_NAME, AS_ONE, AS_PAIR),
     ),
     Question("names", "Names", "By which they are given, where that is not in order.", "names"),
 )  # fmt: skip
@@ -76,7 +76,7 @@ class Way:
     Attributes:
         signals: of the data.
         names: by which they are given, where not in order; () for those of a torch_geometric Data.
-        given: IN_ORDER, BY_NAME or AS_ONE.
+        given: IN_ORDER, BY_NAME, AS_ONE, or AS_PAIR: in order, the first two as one tuple, as of the nodes of two sets.
     """
 
     signals: tuple[str, ...]
@@ -96,7 +96,8 @@ class Called(Form):
     """An input of which somebody's network may be given the `signals` in several ways.
 
     Attributes:
-        given: "order", by "names", or as attributes and items of one "object", as of a torch_geometric Data.
+        given: "order", by "names", as attributes and items of one "object", as of a torch_geometric Data, or in order
+            with the first two as a "pair".
         names: under which the signals are given, where that is not in order; () for those of a torch_geometric Data.
         known: how many whole numbers, as of elements, a network has a table for: others are taken modulo it; None for
             any.
@@ -137,7 +138,7 @@ class Called(Form):
 
 @dataclass(frozen=True)
 class Call:
-    """Give a network tensors in another order, by name, or as the attributes of one object."""
+    """Give a network tensors in another order, by name, as the attributes of one object, or as a pair first."""
 
     order: tuple[int, ...]
     names: tuple[str, ...]
@@ -147,6 +148,8 @@ class Call:
         ordered = [tensors[k] for k in self.order]
         if self.given == IN_ORDER:
             return network(*ordered)
+        if self.given == AS_PAIR:
+            return network(tuple(ordered[:2]), *ordered[2:])
         named = dict(zip(self.names, ordered, strict=True))
         return network(**named) if self.given == BY_NAME else network(as_one(named))
 

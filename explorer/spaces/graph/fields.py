@@ -97,18 +97,31 @@ class Graphs(Domain):
 
 @dataclass(frozen=True, slots=True)
 class NodeIndex(Representation):
-    """The values are numbers of nodes, as in edge_index: relabelling the nodes relabels the values."""
+    """The values are numbers of nodes, as in edge_index: relabelling the nodes relabels the values.
+
+    Attributes:
+        end: of edges between two sets, which end has numbers of these nodes: 0 where they come from, 1 where they lead.
+    """
+
+    end: int | None = None
+
+    @property
+    def other(self) -> NodeIndex:
+        """Return what the same values are where the nodes of the other set are renumbered."""
+        return NodeIndex(None if self.end is None else 1 - self.end)
 
     def axes(self, domain: Domain) -> tuple[str, ...]:
         return ("node", "edge") if isinstance(domain, Edges) else ()
 
     def __str__(self) -> str:
-        return "index"
+        return "index" if self.end is None else f"index {ENDS[self.end]}"
 
 
+ENDS = ("from", "to")  # of an edge
 NODE = FieldType(Nodes())  # (nodes, ...)
 EDGE = FieldType(Edges())  # (edges, ...)
 GRAPH = FieldType(Graphs())  # (graphs, ...)
+BETWEEN = FieldType(Edges(), NodeIndex(0))  # (2, edges): from these nodes, to those of another set
 NODE_INPUT = FieldType(Nodes(), Scalar(intensity=True))
 EDGE_INPUT = FieldType(Edges(), Scalar(intensity=True))
 EDGE_INDEX = FieldType(Edges(), NodeIndex())  # (2, edges): from, to

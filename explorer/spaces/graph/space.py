@@ -11,7 +11,7 @@ from explorer.declare.telling.asking import Declared, Question
 from explorer.declare.types.written import Written, bare
 from explorer.network.input.ways import QUESTIONS
 from explorer.network.space import Inference
-from explorer.spaces.graph.fields import Edges, Graphs, NodeIndex, Nodes, Pairwise, numbered
+from explorer.spaces.graph.fields import ENDS, Edges, Graphs, NodeIndex, Nodes, Pairwise, numbered
 from explorer.spaces.graph.network.form import AXES, DRAWN, FEATURES, SIGNALS, GraphInput
 from explorer.square.space import Space
 
@@ -64,6 +64,13 @@ class GraphSpace(Space):
             lambda _: NodeIndex(), ("edge", "face"),
             refusal="only edges are given by indices of nodes, and faces by their corners",
         ),
+        **{
+            f"index {ENDS[end]}": Written(
+                lambda _, end=end: NodeIndex(end), ("edge",),  # type: ignore[misc]
+                refusal="only edges between two sets have nodes of one set at one of their ends",
+            )
+            for end in (0, 1)
+        },
     }  # fmt: skip
     examples = ("node scalar", "edge scalar")
     orbits = ("permute",)
@@ -190,16 +197,29 @@ class GraphSpace(Space):
         from torch import Tensor
 
         from explorer.spaces.graph.network.inputs import ordered_graph, unsettled_set, with_edges
+        from explorer.spaces.graph.network.joined import may_be_joined
 
         values = [data] if isinstance(data, Tensor) else [v for v in data if isinstance(v, Tensor)]
-        return ordered_graph(values) if with_edges(values) else unsettled_set(values)
+        if not with_edges(values):
+            return unsettled_set(values)
+        try:
+            return ordered_graph(values)
+        except ValueError:
+            if not may_be_joined(values):
+                raise
+            return unsettled_set(values)  # of several kinds of nodes, which a trial tells
 
     def named(self, tensors: Mapping[str, Tensor]) -> tuple[tuple[str, ...], Inputs] | None:
         from explorer.spaces.graph.network.inputs import named_graph, unsettled_set, with_edges
+        from explorer.spaces.graph.network.joined import may_be_joined
 
         values = tuple(tensors.values())
         if with_edges(values) or not all(v.ndim < 4 for v in values):
-            return named_graph(tensors)
+            try:
+                return named_graph(tensors)
+            except ValueError:
+                if not may_be_joined(values):
+                    raise
         return tuple(tensors), unsettled_set(values, tuple(tensors))
 
     def settled(self, inputs: Inputs, model: nn.Module) -> Inputs:

@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from equiscope import check_equivariance
+from equiscope import check_equivariance, graph
 from explorer.app.answering.engine import LocalEngine
 from explorer.app.command.audit import audit
 from explorer.state.state import State
@@ -109,3 +109,32 @@ def test_where_no_verdict_can_be_given_a_group_that_gives_one_is_named(tmp_path:
     (report,) = audit(LocalEngine({}, trust=True), state, "shift", "float64", None, {})
     assert report.verdict == "no law"
     assert [h for h in report.hints if "circular-shift" in h and h.endswith(f"there it {does}")]
+
+
+class OddFirst(nn.Module):
+    """Keeps some rows, and doubles the first of an odd number of them."""
+
+    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        kept = x[x[:, 0] > 0]
+        weights = torch.ones(len(kept), 1).to(kept)
+        if len(kept) % 2:
+            weights[0] = 2.0
+        return kept * weights, weights
+
+
+class Keeps(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.pool, self.rows = OddFirst(), nn.Linear(3, 4)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return torch.tanh(self.rows(self.pool(x)[0])).mean(0, keepdim=True)
+
+
+def test_who_makes_a_fault_is_asked_of_a_sample_that_shows_it() -> None:
+    torch.manual_seed(0)
+    even, odd = (torch.randn(9, 3).abs() * torch.tensor([1.0] * n + [-1.0] * (9 - n))[:, None] for n in (6, 7))
+    report = check_equivariance(Keeps(), [graph(even), graph(odd)], "permutation", details=False)
+    assert report.verdict == "broken"
+    assert "rows" not in report.guilty
+    assert any("may be made in pool" in said for said in report.warnings)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from explorer.declare.elements import Element, NoAction
 from explorer.declare.space import kinds
 from explorer.declare.types.fields import FieldType, Pairs, Scalar
-from explorer.spaces.graph.fields import Edges, NodeIndex, Nodes, Pairwise
+from explorer.spaces.graph.fields import Edges, Graphs, NodeIndex, Nodes, Pairwise
 from explorer.spaces.mesh.fields import Faces, Patch
 
 if TYPE_CHECKING:
@@ -113,9 +113,7 @@ class Relabelling(Element):
         return self.bijective
 
     def on(self, inputs: Inputs) -> Element:
-        index = inputs.get("edge_index")
-        edges = None if index is None else index.cpu().numpy()
-        return self.made(inputs.places, edges)
+        return self.made(inputs.places, listed_edges(inputs))
 
     def made(self, nodes: int, edges: Index | None) -> GraphMap:
         """Return the map on a graph of so many nodes with the listed `edges`, (2, E), or None for a set."""
@@ -218,7 +216,16 @@ class GraphMap(Element):
             # where a node of a face was left out the face goes with it
             return order[values][(order[values] >= 0).all(1)] if isinstance(field.rep, NodeIndex) else values
         if isinstance(field.rep, NodeIndex) and isinstance(field.domain, Edges):
-            return order[values.index_select(1, edges)]
+            listed = values.index_select(1, edges)
+            if field.rep.end is None:
+                return order[listed]
+            listed[field.rep.end] = order[listed[field.rep.end]]  # a copy: picking makes one
+            return listed
+        if isinstance(field.rep, NodeIndex) and isinstance(field.domain, Graphs):
+            ends = values.clone()  # of a list that stays in its order, beside one that does not
+            here = slice(None) if field.rep.end is None else field.rep.end
+            ends[here] = order[ends[here]]
+            return ends
         if isinstance(field.rep, NodeIndex) and isinstance(field.domain, Nodes):
             return order[values.index_select(field.domain.axis, nodes)]
         if isinstance(field.rep, Patch) and field.rep.holds == "corner":
@@ -248,6 +255,18 @@ class GraphMap(Element):
 
     def known(self, values: Tensor, field: FieldType) -> Tensor | None:
         return None
+
+
+def listed_edges(inputs: Inputs) -> Index | None:
+    """Return the listed edges (2, E) by numbers of the nodes that are moved, None where there are none.
+
+    Of edges between two sets both ends are the one that lies in the set that is moved.
+    """
+    for value, kind in zip(inputs.values, inputs.fields, strict=True):
+        if isinstance(kind.domain, Edges) and isinstance(kind.rep, NodeIndex):
+            found: Index = value.cpu().numpy()
+            return found if kind.rep.end is None else found[[kind.rep.end] * 2]
+    return None
 
 
 def _taken(values: Tensor, axis: int, places: Tensor, count: int) -> Tensor:

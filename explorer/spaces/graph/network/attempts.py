@@ -196,7 +196,7 @@ def _most(network: nn.Module, way: Way, axes: str, width: int) -> int | None:
 
 def laid(values: Tensor, axes: str, signal: str = "x") -> Tensor:
     """Return values with a row for each node on the axes that a network asks for."""
-    if axes == AXES[0] or signal in ("edge_index", "edge_attr", "edge_weight", "batch", "frames"):
+    if axes == AXES[0] or signal in ("edge_index", "edge_attr", "edge_weight", "batch", "frames", "between"):
         return values
     if signal not in CHANNELED:
         return values[None] if axes.startswith("1") else values
@@ -243,6 +243,7 @@ def trial_graph(x: int, second: int, seed: int = 0, nodes: int = NODES) -> dict[
     return {
         "x": torch.randn(nodes, x, generator=generator, device="cpu"),
         "edge_index": index,
+        "between": index % torch.tensor([[nodes], [nodes - 2]], device="cpu"),
         "edge_attr": torch.randn(2 * nodes, second, generator=generator, device="cpu"),
         "edge_weight": torch.rand(2 * nodes, generator=generator, device="cpu"),
         "position": torch.randn(nodes, 3, generator=generator, device="cpu"),

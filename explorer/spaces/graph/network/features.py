@@ -18,7 +18,7 @@ from explorer.spaces.graph.analysis.measures import clustering, core_numbers, ne
 from explorer.spaces.graph.chemistry.atoms import COLUMNS, SYMBOLS, element_of, one_hot
 from explorer.spaces.graph.chemistry.bonds import bond_kinds
 from explorer.spaces.graph.chemistry.orders import TOLD, drawn_kinds
-from explorer.spaces.graph.fields import EDGE_INPUT, GRAPH, NODE_INPUT, Edges, Nodes
+from explorer.spaces.graph.fields import BETWEEN, EDGE_INPUT, GRAPH, NODE_INPUT, Edges, Nodes
 from explorer.spaces.graph.network.form import GraphInput
 
 Floats = NDArray[np.float32]
@@ -200,6 +200,10 @@ def fit_graph(sample: Sample, wanted: GraphInput) -> Sample:
     if "other" in wanted.signals and "other" not in made:
         made["other"] = Signal(_second_set(made["x"].values, wanted.other_channels), GRAPH)
         notes.append("other is a second set of random numbers")
+    if "between" in wanted.signals and "between" not in made:
+        count = len(made["other"].values)
+        made["between"] = Signal(_index(sample) % np.array([[nodes], [count]]), BETWEEN)
+        notes.append(f"its edges lead to the {count} of the second set, numbers modulo {count}")
     if "position" in wanted.signals:
         _position(sample)
     taken = {*wanted.signals, *(("edge_weight",) if {"edge_attr", "adjacency"} & set(wanted.signals) else ())}

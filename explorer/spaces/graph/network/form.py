@@ -6,8 +6,11 @@ from dataclasses import dataclass
 
 from explorer.network.input.ways import Called
 
-SIGNALS = ("x", "edge_index", "edge_attr", "edge_weight", "position", "batch", "adjacency", "number", "mask", "other")
-OF_A_GRAPH = ("edge_index", "adjacency")  # no set has them
+SIGNALS = (
+    *("x", "edge_index", "edge_attr", "edge_weight", "position", "batch", "adjacency", "number", "mask"),
+    *("other", "between"),
+)  # fmt: skip
+OF_A_GRAPH = ("edge_index", "adjacency", "between")  # no set has them
 DRAWN = ("x", "number", "adjacency")  # the first of these that a network takes is drawn as its input
 AXES = ("NC", "1NC", "1CN", "N", "1N")  # nodes and channels, with a batch of one or none; numbers without channels
 FEATURES = ("seeds", "atoms", "degree", "position", "constant")
@@ -23,7 +26,7 @@ class GraphInput(Called):
             missing batch is all zeros, and a missing edge_attr is one column of the weights. "adjacency" is (nodes,
             nodes), the weight of the edge to the row's node from the column's; "number" is a whole number for each
             node: of the atom, else how many edges end there. "mask" is true at two of three nodes, "other" a second
-            set, (elements, channels), which is renumbered by itself.
+            set, (elements, channels), which is renumbered by itself, and "between" the edges from x to it, (2, edges).
         edge_channels: width of edge_attr, where it is asked for.
         other_channels: width of the second set, where it is asked for; None takes that of x.
         features: what x is made of ("seeds", "atoms", "degree", "position", "constant":

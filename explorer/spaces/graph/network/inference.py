@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from explorer.declare.inputs import Inputs
 from explorer.declare.types.fields import PAIR, Domain, FieldType, Pairs, Point
 from explorer.network.space import Inference, Known
-from explorer.spaces.graph.elements.relabelling import GraphMap
+from explorer.spaces.graph.elements.relabelling import GraphMap, listed_edges
 from explorer.spaces.graph.fields import EDGE, GRAPH, NODE, Edges, Graphs, NodeIndex, Nodes, Numbered, Pairwise
 
 _POINTWISE = (
@@ -28,7 +28,7 @@ class GraphInference(Inference):
     """A graph with so many nodes and listed edges; a set has none of the latter."""
 
     def __init__(self, inputs: Inputs) -> None:
-        index = inputs.get("edge_index")
+        index = listed_edges(inputs)
         self.nodes, self.edges = inputs.places, -1 if index is None else index.shape[1]
         self.fewer: tuple[tuple[Domain, int, int], ...] = ()
 
@@ -94,9 +94,7 @@ class GraphInference(Inference):
         few = self.nodes < FEW
         if few and not (self.coincide() and self.edges > 1):
             return None
-        index = inputs.get("edge_index")
-        out = self.nodes // 2
-        edges = None if index is None else index.cpu().numpy()
+        out, edges = self.nodes // 2, listed_edges(inputs)
         nodes, listed = np.delete(np.arange(self.nodes), out), np.arange(max(self.edges, 0))
         if few:  # an edge less tells those apart, and leaves all nodes something to join
             nodes, listed = np.arange(self.nodes), listed[1:]

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from explorer.declare.inputs import Inputs
 from explorer.declare.types.fields import PAIR, FieldType
 from explorer.network.tracing.trials import answer_of
-from explorer.spaces.graph.fields import GRAPH, NODE, NODE_INPUT, Nodes
+from explorer.spaces.graph.fields import GRAPH, NODE, NODE_INPUT, Edges, NodeIndex, Nodes
 
 FEWEST = 3  # members of a set that one can be left out of, and two still be told apart
 MOST_TRIALS = 64  # of what lies along the members beside the first argument
@@ -68,7 +68,7 @@ def set_of(values: Sequence[Tensor], model: nn.Module, names: Sequence[str], cal
             found.append(one)
     if not found or _of_numbers_alone(found, values):
         return None
-    turns = [_inputs(one, values, names, call) for one in found]
+    turns = [in_order(one.of, one.fields(), values, names, call) for one in found]
     return replace(turns[0], turns=tuple(turns[1:]))
 
 
@@ -83,20 +83,26 @@ def with_turn(inputs: Inputs, axes: str) -> Inputs:
     if "other" not in inputs.names:
         return inputs
     k, axis = inputs.names.index("other"), axes.index("N")
-    members = Members(k, tuple((axis,) if j == k else () for j in range(len(inputs.values))))
-    return replace(inputs, turns=(_inputs(members, inputs.values, inputs.names, inputs.call),))
+    fields = [
+        replace(NODE_INPUT, domain=Nodes(axis)) if j == k
+        else replace(f, rep=f.rep.other) if isinstance(f.rep, NodeIndex)
+        else f if isinstance(f.domain, Edges) else GRAPH
+        for j, f in enumerate(inputs.fields)
+    ]  # fmt: skip
+    return replace(inputs, turns=(in_order(k, fields, inputs.values, inputs.names, inputs.call),))
 
 
-def _inputs(members: Members, values: Sequence[Tensor], names: Sequence[str], call: Call) -> Inputs:
-    """Return the arguments with those of a set first."""
-    order = (members.of, *(k for k in range(len(values)) if k != members.of))
+def in_order(
+    first: int, fields: Sequence[FieldType], values: Sequence[Tensor], names: Sequence[str], call: Call
+) -> Inputs:
+    """Return the arguments with one of them first."""
+    order = (first, *(k for k in range(len(values)) if k != first))
     back = [order.index(k) for k in range(len(values))]
 
     def given(network: nn.Module, tensors: tuple[Tensor, ...]) -> Any:
         own = tuple(tensors[k] for k in back)
         return network(*own) if call is None else call(network, own)
 
-    fields = members.fields()
     plain = order == tuple(range(len(values)))
     return Inputs(
         tuple(values[k] for k in order), tuple(fields[k] for k in order), tuple(names[k] for k in order),

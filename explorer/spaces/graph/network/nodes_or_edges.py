@@ -16,6 +16,7 @@ from explorer.network.tracing.trials import answer_of
 from explorer.spaces.graph.fields import EDGE, GRAPH, NODE, NODE_INPUT, Nodes
 from explorer.spaces.graph.network.inference import GraphInference
 from explorer.spaces.graph.network.inputs import UNSETTLED, graph_inputs, is_x, ordered_graph, with_edges
+from explorer.spaces.graph.network.joined import joined_sets
 from explorer.spaces.graph.network.members import set_of
 
 
@@ -48,7 +49,8 @@ def _set(inputs: Inputs, model: nn.Module) -> Inputs:
     """Return a set on the axes of which the network takes fewer; of one that takes no fewer, as its shapes tell."""
     own = needed_arguments(model) if inputs.call is None else ()
     names = own if len(own) == len(inputs.names) else inputs.names
-    found = set_of(inputs.values, model, names, inputs.call)
+    tell = joined_sets if with_edges(inputs.values) else set_of
+    found = tell(inputs.values, model, names, inputs.call)
     if found is not None:
         return found
     if not with_edges(inputs.values) and not any(map(is_x, inputs.values)):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from explorer.network.input.call_forms import asked, of_one, unnamed, way_of, ways
 from explorer.network.input.recognise import Recognised
-from explorer.network.input.ways import Way, meant, spellings
+from explorer.network.input.ways import AS_PAIR, BY_NAME, IN_ORDER, Way, meant, spellings
 from explorer.spaces.graph.network.attempts import (
     filters_planes,
     joins_nothing,
@@ -37,6 +37,8 @@ def graph_input(own: Recognised) -> GraphInput | None:
         if set(way.signals) & _of_a_graph(own) and (found := taken(own, way)) is not None:
             return found
     needed = own.required()
+    if (pair := _pair(own, needed)) is not None:
+        return pair
     if "edge_index" in needed and all(s in SIGNALS for s in needed):
         return _sized(own, way_of(own, needed))
     if len(needed) == 1:
@@ -61,6 +63,7 @@ def taken(own: Recognised, way: Way) -> GraphInput | None:
         return GraphInput(
             channels=x if "x" in way.signals else None, signals=way.signals, axes=axes, given=way.given,
             names=way.names, edge_channels=edge if "edge_attr" in way.signals and edge > 1 else None,
+            other_channels=edge if "other" in way.signals else None,
             known=known_numbers(own.network(), way, axes, (x, edge)),
         )  # fmt: skip
     return None
@@ -102,6 +105,32 @@ def read_off(own: Recognised, known: Sequence[str]) -> tuple[str, ...]:
     return tuple(found)
 
 
+def _pair(own: Recognised, needed: Sequence[str]) -> GraphInput | None:
+    """Return the input of a network that takes the nodes of two sets as one tuple, and edges between them behind it."""
+    rest = [next(iter(meant(name, ("edge_index", "edge_attr", "edge_weight"))), "") for name in needed[1:]]
+    if not rest or rest[0] != "edge_index" or not all(rest) or len(set(rest)) < len(rest) or own.by_keyword():
+        return None
+    found = taken(own, Way(("x", "other", "between", *rest[1:]), (), AS_PAIR))
+    if found is not None:
+        own.why["signals"] = f"its forward takes ({', '.join(needed)}), and it runs with a pair first"
+    return found
+
+
+def _between_two_sets(own: Recognised, needed: Sequence[str]) -> Iterator[Way]:
+    """Yield ways to call a network with two sets, what lies on edges where a name says so, and edges between them."""
+    told = [next(iter(meant(name, ("edge_attr", "edge_weight"))), "") for name in needed]
+    index = [k for k, name in enumerate(needed) if meant(name, ("edge_index",))]
+    index = index[:1] or [k for k, of in enumerate(told) if not of]
+    given = BY_NAME if own.by_keyword() else IN_ORDER
+    for at in index:
+        sets = [k for k, of in enumerate(told) if not of and k != at]
+        for first, second in (sets, sets[::-1]) if len(sets) == 2 else ():
+            named = {at: "between", first: "x", second: "other"}
+            signals = tuple(named.get(k, of) for k, of in enumerate(told))
+            if len(set(signals)) == len(signals):
+                yield Way(signals, tuple(needed) if given == BY_NAME else (), given)
+
+
 def _of_any_name(own: Recognised, needed: tuple[str, ...]) -> GraphInput | None:
     """Return the input of a network whose argument names do not tell it, if one reading of them runs.
 
@@ -117,6 +146,10 @@ def _of_any_name(own: Recognised, needed: tuple[str, ...]) -> GraphInput | None:
     if len(sets) == 1 and sure and not rows_of_either(own.network(), found[0]):
         own.why["signals"] = f"its forward takes ({', '.join(needed)}), and it runs with {', '.join(found[0].signals)}"
         return found[0]
+    between = [form for way in _between_two_sets(own, needed) if (form := taken(own, way)) is not None]
+    if between and not (found and told and not rows_of_either(own.network(), found[0])):
+        own.why["signals"] = f"its forward takes ({', '.join(needed)}), and it runs with edges between two sets"
+        return between[0]
     if not told:
         return None
     some = " as well as with ".join(f"({', '.join(form.signals)})" for form in found[:2])

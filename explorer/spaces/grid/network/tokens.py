@@ -40,7 +40,7 @@ def token_layouts(
     # what draws random numbers of its own tells nothing
     left = {name: n for name, n in counts.items() if torch.equal(before[name], again[name])}
     found: dict[int, Tokens] = {}
-    cut = [(*patch, 0) for patch in _patches(tuple(x.shape[-2:]))]
+    cut = [(*patch, 0) for left in (False, True) for patch in _patches(tuple(x.shape[-2:]), left)]
     # kernels that overlap have their centres on multiples of the stride, or between them as those of patches
     overlapping = [
         (*size, round(step), back)
@@ -161,9 +161,13 @@ def _spread(values: Tensor, axis: int) -> float:
     return float((values - values.mean(axis, keepdim=True)).norm() / values.norm().clamp_min(1e-300))
 
 
-def _patches(sides: tuple[int, ...]) -> Iterator[tuple[int, int, int]]:
-    """Yield (rows, columns, pixels of a side) of the square patches that an image can be cut into, large ones first."""
+def _patches(sides: tuple[int, ...], left: bool) -> Iterator[tuple[int, int, int]]:
+    """Yield (rows, columns, pixels of a side) of the square patches that an image can be cut into, large ones first.
+
+    Args:
+        left: those that leave pixels over below or at the right, which unfolding passes over; else those that do not.
+    """
     for step in range(min(sides) // 2, 0, -1):
         rows, columns = sides[0] // step, sides[1] // step
-        if sides[0] % step == 0 and sides[1] % step == 0 and rows * columns >= LEAST:
+        if (sides[0] % step != 0 or sides[1] % step != 0) == left and rows * columns >= LEAST:
             yield rows, columns, step

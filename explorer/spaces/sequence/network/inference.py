@@ -339,6 +339,27 @@ class SequenceInference(Inference):
                 return FieldType(Steps(shape.index(size), apart), guessed=True) if shape.count(size) == 1 else None
         return None
 
+    def amid_zeros(
+        self, inputs: Inputs, zeros: int
+    ) -> tuple[Inputs, Callable[[Tensor, FieldType], Tensor | None]] | None:
+        if not all(isinstance(f.domain, Steps) and v.is_floating_point() for v, f in zip(inputs.values, inputs.fields)):
+            return None
+
+        def between(value: Tensor, field: FieldType) -> Tensor:
+            steps = field.domain.places_first(value)
+            ends = steps.new_zeros((zeros, *steps.shape[1:]))
+            return field.domain.as_given(torch.cat([ends, steps, ends]))
+
+        def within(value: Tensor, field: FieldType) -> Tensor | None:
+            if field.invariant:
+                return value
+            if not isinstance(field.domain, Steps):
+                return None
+            first, count = round(zeros / field.domain.apart), round(self.steps / field.domain.apart)
+            return field.domain.places_first(value)[first : first + count]
+
+        return inputs.map(between), within
+
     def size_words(self, inputs: Inputs) -> str:
         return f" of {self.steps} step(s)"
 

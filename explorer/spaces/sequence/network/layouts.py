@@ -7,34 +7,29 @@ and no step hears of another. So an order counts where one step of x changes the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from textwrap import shorten
 from types import ModuleType
-from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.nn.utils.rnn import PackedSequence
 
 from explorer.declare.telling.values import told_value
 from explorer.network.changing.copying import duplicate
 from explorer.network.input.arguments import ByName
 from explorer.network.input.recognise import Ambiguous, most_places, table_lengths
 from explorer.network.opening.global_state import reseed
-from explorer.network.tracing.bounded import bounded
-from explorer.network.tracing.running import evaluating, first_tensor, tried
+from explorer.network.tracing.running import first_tensor, tried
 from explorer.network.tracing.walking import modules_of, parameters_of
 from explorer.spaces.sequence.network.form import KINDS, LAYOUTS, SequenceInput
+from explorer.spaces.sequence.network.hearing import STEPS, columns_read, drawn, either_axis, keeps_apart, mixes
 from explorer.spaces.sequence.network.inputs import sequence_inputs
 
 SWAPPED = str.maketrans("TC", "CT")
 TEMPORAL = (nn.RNNBase, nn.RNNCellBase, nn.Conv1d, nn.MultiheadAttention)
-Call = Callable[[nn.Module, tuple[Tensor, ...]], Any]
 SPATIAL = (nn.Conv2d, nn.Conv3d)
 _WIDTHS = ("input_size", "in_channels", "embed_dim", "in_features")
 _FEW = 5  # steps that a network with a short table of places takes
-_STEPS = 23  # of the trial: no usual width, so that an order that does not fit is noticed
 _OTHERS = 12  # widths that are tried beside those that layers tell
 _LONGEST = 2049  # steps of a table that are tried
 _PAIRS = 60  # of a length and a width that are tried
@@ -99,7 +94,7 @@ def sequence_input(network: nn.Module, told: dict[str, object]) -> SequenceInput
     """
     told_steps = told.get("steps")
     most = told_steps if isinstance(told_steps, int) else None
-    tokens = "kind" not in told and "channels" not in told and begins_with_ids(network, min(most or _STEPS, _STEPS))
+    tokens = "kind" not in told and "channels" not in told and begins_with_ids(network, min(most or STEPS, STEPS))
     kind = str(told.get("kind", "ids" if tokens else "values"))
     if kind == "ids":
         return _ids(network, told, most)
@@ -115,7 +110,7 @@ def sequence_input(network: nn.Module, told: dict[str, object]) -> SequenceInput
         mixing: list[str] = []
         running: dict[str, Tensor] = {}
         for order in orders:
-            for steps in (most,) if most else (_STEPS, _HALVED):
+            for steps in (most,) if most else (STEPS, _HALVED):
                 try:
                     heard, by_step = mixes(duplicate(network), steps, [width], order)
                     if steps == _HALVED and not most:  # of no other multiple it is the size of something else
@@ -133,10 +128,17 @@ def sequence_input(network: nn.Module, told: dict[str, object]) -> SequenceInput
                 mixing = [order for order in orders if length != width and _ends(network, length, width, order)]
                 if mixing:
                     return sequence_input(network, {**told, "channels": width, "steps": length})
+        if width == 1 and running and not told and (columns := columns_read(network, 1, next(iter(mixing or running)))):
+            try:
+                return sequence_input(network, {"channels": columns})
+            except Unclear:
+                pass  # it does read a few steps alone
         # where one has a batch axis, the same without it is the same call
         batched = [order for order in mixing if "N" in order] or mixing
+        if len(batched) > 1:  # steps that are read one by one are channels of another order
+            batched = [order for order in batched if not columns_read(network, width, order)] or batched
         if len(batched) > 1:
-            apart = [order for order in batched if _keeps_apart(network, most or _STEPS, width, order)]
+            apart = [order for order in batched if keeps_apart(network, most or STEPS, width, order)]
             batched = apart if len(apart) == 1 else batched
         if len(batched) > 1:
             raise Several(
@@ -157,7 +159,7 @@ def sequence_input(network: nn.Module, told: dict[str, object]) -> SequenceInput
             )
         if batched or running:
             order = (batched or list(running))[0]
-            if "layout" not in told and _either_axis(network, most or _STEPS, width, order):
+            if "layout" not in told and either_axis(network, most or STEPS, width, order):
                 other = order.translate(SWAPPED)
                 raise Several(
                     f"x could be {_shown(order)} with {width} channels, which hears nothing of the order of steps, or "
@@ -178,7 +180,7 @@ def sequence_input(network: nn.Module, told: dict[str, object]) -> SequenceInput
     said = shorten(str(failed), 100, placeholder="…")
     reason = f" ({type(failed).__name__}: {said})" if failed is not None else ""
     raise Unclear(
-        f"it takes no sequence of {most or _STEPS} steps and {wide} channel{'s' * (wide != '1')}; say in the file what "
+        f"it takes no sequence of {most or STEPS} steps and {wide} channel{'s' * (wide != '1')}; say in the file what "
         "it takes, INPUT_SHAPE = (1, 28, 28) of an image, else INPUT_LAYOUT = 'NTC', INPUT_CHANNELS = 1 or "
         f"{{'name': 1, ...}} for a dict, INPUT_STEPS where it takes one number of them only{reason}"
     )
@@ -191,7 +193,7 @@ def _ids(network: nn.Module, told: dict[str, object], most: int | None) -> Seque
     assert isinstance(names, tuple)
     known = told.get("channels", table) or _numbers_known(network, min(most or _FEW, _FEW), names)
     assert isinstance(known, int | None)
-    order = str(told.get("layout") or _order_of_ids(network, min(most or _STEPS, _STEPS), names))
+    order = str(told.get("layout") or _order_of_ids(network, min(most or STEPS, STEPS), names))
     most = most or most_places(network, lambda steps: takes_ids(network, steps, names, order))
     if known is None:
         raise Unclear("it takes numbers of tokens, and nothing says how many there are; say INPUT_CHANNELS = 30522")
@@ -260,7 +262,7 @@ def has_table(network: nn.Module) -> bool:
     return any(isinstance(m, nn.Embedding) for m in modules_of(network))
 
 
-def begins_with_ids(network: nn.Module, steps: int = _STEPS, names: tuple[str, ...] = ()) -> bool:
+def begins_with_ids(network: nn.Module, steps: int = STEPS, names: tuple[str, ...] = ()) -> bool:
     """Say by trial whether a network begins with numbers of tokens, so many or a few."""
     return any(takes_ids(network, count, names) for count in dict.fromkeys((steps, min(steps, _FEW))))
 
@@ -301,46 +303,6 @@ def _other_widths(network: nn.Module, but: Sequence[int]) -> list[int]:
     return [w for w in dict.fromkeys((*held, *put_together)) if w > 1 and w not in but][:_OTHERS]
 
 
-@contextmanager
-def _packed_as_wide(network: nn.Module) -> Iterator[None]:
-    """Refuse packed steps that are wider or narrower than a recurrent layer says: torch reads past them and goes on."""
-
-    def compare(layer: nn.Module, given: tuple[object, ...]) -> None:
-        if given and isinstance(given[0], PackedSequence) and given[0].data.shape[-1] != layer.input_size:
-            raise ValueError(f"packed steps of {given[0].data.shape[-1]} channels, where {layer.input_size} are taken")
-
-    held = [m.register_forward_pre_hook(compare) for m in modules_of(network) if isinstance(m, nn.RNNBase)]
-    try:
-        yield
-    finally:
-        for hook in held:
-            hook.remove()
-
-
-def _either_axis(network: nn.Module, steps: int, width: int, order: str) -> bool:
-    """Say whether channels before steps may as well be steps: dense layers take them, and no step has a place.
-
-    What filters go over is no channel. A network that gives moved steps the answers of those steps, whatever their
-    order, may have been made for that many variables.
-    """
-    if order.index("C") > order.index("T") or any(
-        getattr(m, "in_channels", None) == width for m in modules_of(network)
-    ):
-        return False
-    trial, (x,) = duplicate(network), _drawn(network, steps, [width])
-    mixed = torch.randperm(steps, generator=torch.Generator().manual_seed(0), device="cpu")
-
-    def moved() -> Tensor | None:
-        one, other = (first_tensor(trial(sequence_inputs(v, order).x)) for v in (x, x[mixed]))
-        if one is None or other is None or one.shape != other.shape:
-            return None
-        at = [k for k, size in enumerate(one.shape) if size == steps]
-        expected = one.index_select(at[0], mixed) if at else one
-        return one if torch.allclose(expected, other, 1e-3, 1e-4) else None
-
-    return tried(trial, moved) is not None
-
-
 def _ends(network: nn.Module, steps: int, width: int, order: str) -> bool:
     """Say whether a network takes so many steps in that order and no more, and one changes the answer at others."""
 
@@ -357,7 +319,7 @@ def _most(network: nn.Module, width: int, order: str) -> int | None:
     trial = duplicate(network)
 
     def runs(steps: int) -> bool:
-        (x,) = _drawn(network, steps, [width])
+        (x,) = drawn(network, steps, [width])
         x = sequence_inputs(x, order).x
         return tried(trial, lambda: first_tensor(trial(x))) is not None
 
@@ -369,72 +331,4 @@ def _of_one_length(network: nn.Module, widths: Sequence[int], orders: Sequence[s
     lengths = dict.fromkeys((*widths, *table_lengths(network, _LONGEST)))
     pairs = [(n, w) for w in widths[:_OTHERS] for n in lengths if n != w][:_PAIRS]
     heard = [(n, w, order) for n, w in pairs for order in orders if "N" in order and _ends(network, n, w, order)]
-    return [(n, w, order) for n, w, order in heard if _keeps_apart(network, n, w, order)]
-
-
-def _drawn(network: nn.Module, steps: int, widths: Sequence[int]) -> list[Tensor]:
-    """Return noise (steps, channels) of each width, the same at every call, as the network keeps its numbers."""
-    weight = next((p for p in parameters_of(network) if p.is_floating_point()), torch.zeros((), device="cpu"))
-    generator = torch.Generator().manual_seed(0)
-    return [torch.randn(steps, width, generator=generator, device="cpu").to(weight) for width in widths]
-
-
-def _keeps_apart(network: nn.Module, steps: int, width: int, order: str) -> bool:
-    """Say whether a network answers to a sequence of a batch as it does to that sequence alone."""
-    axis = order.find("N")
-    if axis < 0:
-        return False
-    trial = duplicate(network)
-    (x,) = _drawn(network, steps, [width])
-    one, other = (sequence_inputs(v, order).x for v in (x, x.flip(0) * -0.5))
-
-    def both() -> Tensor | None:
-        alone, together = first_tensor(trial(one)), first_tensor(trial(torch.cat([one, other], axis)))
-        if alone is None or together is None:
-            return None
-        # the answer may have its batch on another axis, or none of steps any more
-        at = [k for k, (a, b) in enumerate(zip(alone.shape, together.shape)) if (a, b) == (1, 2)]
-        same = len(at) == 1 and torch.allclose(together.narrow(at[0], 0, 1), alone, 1e-3, 1e-4)
-        return alone if same else None
-
-    return tried(trial, both) is not None
-
-
-def mixes(
-    network: nn.Module, steps: int, widths: Sequence[int], order: str, call: Call | None = None
-) -> tuple[bool, Tensor]:
-    """Return whether a change of one step changes the answer elsewhere, and the answer, with that order of axes.
-
-    What reads the end or the beginning alone hears of nothing in the middle. The network is not left as it was.
-
-    Args:
-        widths: of each argument.
-        call: how the network is called; with its arguments in their order if None.
-    """
-    given = _drawn(network, steps, widths)
-
-    def answer(values: Sequence[Tensor]) -> Tensor:
-        reseed(0)
-        made = tuple(sequence_inputs(v, order).x for v in values)
-        found = first_tensor(network(*made) if call is None else call(network, made))
-        if found is None:
-            raise TypeError("the network returned nothing that holds a tensor")
-        return found
-
-    def by_step(found: Tensor) -> Tensor:
-        return found.movedim(found.shape.index(steps), 0).flatten(1) if steps in found.shape else found.flatten()
-
-    with torch.no_grad(), evaluating(network), bounded(network), _packed_as_wide(network):
-        before = answer(given)
-        if bool(before.isnan().any()):  # as of a deviation along an axis of one: nothing can be compared
-            return False, by_step(before)
-        for at in (steps // 2, steps - 1, 0):
-            other = [x.clone() for x in given]
-            for x in other:
-                x[at] += 1.0
-            change = by_step((answer(other) - before).abs()).clone()
-            if change.ndim == 2:
-                change[at] = 0.0
-            if change.any():
-                return True, by_step(before)
-    return False, by_step(before)
+    return [(n, w, order) for n, w, order in heard if keeps_apart(network, n, w, order)]

@@ -35,8 +35,9 @@ from explorer.network.tracing.trials import answer_of
 from explorer.spaces.sequence.fields import Steps
 from explorer.spaces.sequence.network.fit import fit_sequence
 from explorer.spaces.sequence.network.form import LAYOUTS, SequenceInput
+from explorer.spaces.sequence.network.hearing import mixes
 from explorer.spaces.sequence.network.inputs import sequence_inputs
-from explorer.spaces.sequence.network.layouts import Unclear, mixes, widths_in
+from explorer.spaces.sequence.network.layouts import Unclear, widths_in
 from explorer.spaces.sequence.sample import sequence_sample
 
 STEPS = 64  # of noise where nothing says how many
