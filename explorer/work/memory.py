@@ -30,6 +30,7 @@ RESTED = 3.0  # seconds after the last request that freed memory is given back, 
 KERNELS = 64
 _KEEP = ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_CAPACITY")
 END_S = 5.0  # that the end of the program waits for residents to be freed
+HOME = "residents"  # the name of the thread that they live on
 ARENAS = 2  # the window's and one for all threads that compute
 
 
@@ -101,7 +102,7 @@ class _Home:
         with self._lock:
             self._asked.put((make, answer))
             if self._thread is None:
-                self._thread = threading.Thread(target=self._run, name="residents", daemon=True)
+                self._thread = threading.Thread(target=self._run, name=HOME, daemon=True)
                 self._thread.start()
         return answer.result()
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from explorer.work.memory import HOME
 from tests.conftest import toolkits_are_absent
 
 if toolkits_are_absent():
@@ -119,7 +120,8 @@ def _alive() -> dict[object, Any]:
             case kind if issubclass(kind, QThread) and shiboken6.isValid(thing) and thing.isRunning():
                 things["thread", id(thing)] = thing
     for running in (*threading.enumerate(), *multiprocessing.active_children()):
-        things["running", running.ident] = running
+        if running.name != HOME:  # it is there as long as a surface that is kept has factors
+            things["running", running.ident] = running
     if pool := QThreadPool.globalInstance().activeThreadCount():
         things["pool", pool] = QThreadPool.globalInstance()
     return things

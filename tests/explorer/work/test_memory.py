@@ -11,7 +11,7 @@ import threading
 
 import pytest
 
-from explorer.work.memory import Resident, uncollected
+from explorer.work.memory import HOME, Resident, uncollected
 
 # many small blocks of several threads, every other one kept: the heaps stay as large as they were
 CODE = """
@@ -143,7 +143,7 @@ def test_residents_are_made_freed_and_used() -> None:
 
     freed: queue.SimpleQueue[tuple[int, int]] = queue.SimpleQueue()
     several = [Resident(Here) for _ in range(3)]
-    (home,) = [thread for thread in threading.enumerate() if thread.name == "residents"]
+    (home,) = [thread for thread in threading.enumerate() if thread.name == HOME]
     assert {one.use(lambda here: here.made) for one in several} == {home.ident}
     assert several[0].use(lambda here: threading.get_ident()) == threading.get_ident()
     while several:

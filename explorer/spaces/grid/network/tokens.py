@@ -40,15 +40,18 @@ def token_layouts(
     # what draws random numbers of its own tells nothing
     left = {name: n for name, n in counts.items() if torch.equal(before[name], again[name])}
     found: dict[int, Tokens] = {}
-    cut = [(*patch, 0) for left in (False, True) for patch in _patches(tuple(x.shape[-2:]), left)]
+    cut = [(*patch, 0, over) for over in (False, True) for patch in _patches(tuple(x.shape[-2:]), over)]
     # kernels that overlap have their centres on multiples of the stride, or between them as those of patches
     overlapping = [
-        (*size, round(step), back)
+        (*size, round(step), back, False)
         for size, step in steps.items() if size[0] * size[1] >= LEAST
         for back in (round(step) // 2, 0)
     ]  # fmt: skip
-    for height, width, step, back in (*overlapping, *cut):
+    for height, width, step, back, over in (*overlapping, *cut):
         wanted = {k: n for k, n in left.items() if n not in found and 0 <= n - height * width <= MOST_EXTRA}
+        if over and wanted:  # kernels that overlap hear all pixels, and look like patches of other sizes
+            beyond = run(_beyond(noise, size, height * step, width * step))
+            wanted = {name: n for name, n in wanted.items() if torch.equal(before[name], beyond[name])}
         if not wanted:
             continue
         seen: dict[str, list[int]] = {name: [] for name in wanted}
@@ -102,6 +105,13 @@ def _noise(x: Tensor) -> tuple[Tensor, float]:
     generator = torch.Generator().manual_seed(0)
     size = (float(x.std()) if x.numel() > 1 else 0.0) or 1.0
     return (torch.randn(x.shape, generator=generator, device="cpu", dtype=torch.float64) * size).to(x), size
+
+
+def _beyond(noise: Tensor, size: float, height: int, width: int) -> Tensor:
+    """Return the image with other pixels below so many rows and at the right of so many columns."""
+    other = noise + size
+    other[..., :height, :width] = noise[..., :height, :width]
+    return other
 
 
 def _cells(height: int, width: int) -> tuple[tuple[int, int], ...]:
@@ -161,13 +171,13 @@ def _spread(values: Tensor, axis: int) -> float:
     return float((values - values.mean(axis, keepdim=True)).norm() / values.norm().clamp_min(1e-300))
 
 
-def _patches(sides: tuple[int, ...], left: bool) -> Iterator[tuple[int, int, int]]:
+def _patches(sides: tuple[int, ...], over: bool) -> Iterator[tuple[int, int, int]]:
     """Yield (rows, columns, pixels of a side) of the square patches that an image can be cut into, large ones first.
 
     Args:
-        left: those that leave pixels over below or at the right, which unfolding passes over; else those that do not.
+        over: those that leave pixels over below or at the right, which unfolding passes over; else those that do not.
     """
     for step in range(min(sides) // 2, 0, -1):
         rows, columns = sides[0] // step, sides[1] // step
-        if (sides[0] % step != 0 or sides[1] % step != 0) == left and rows * columns >= LEAST:
+        if (sides[0] % step != 0 or sides[1] % step != 0) == over and rows * columns >= LEAST:
             yield rows, columns, step

@@ -1,4 +1,4 @@
-"""What takes longer comes in idle time, or it is said why it does not: a window would wait for it without end."""
+"""Values that take longer come in idle time, or it is said why they do not: a window would wait without end."""
 
 from __future__ import annotations
 

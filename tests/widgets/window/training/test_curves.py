@@ -74,7 +74,7 @@ def test_what_followed_a_step_that_was_gone_back_to_is_faint_dots_and_all(panel:
     run = run_of(1, loss=[3.0, 2.5, 2.0, 1.5])
     run.told.step = 2
     panel.show_runs([run], run)
-    (dots,) = (item for item in panel.chart.scene().items() if isinstance(item, Marks))
+    (dots,) = (item for item in panel.chart.scene().items() if isinstance(item, Marks) and item.isVisible())
     opaque = [spot.brush().color().alpha() == 255 for spot in dots.points()]
     assert opaque == [True, True, False, False]
 
