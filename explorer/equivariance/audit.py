@@ -367,10 +367,12 @@ class Audit:
         faults = [(e, key[1], key[0]) for n in ends for key, e in self.errors[n].items() if e > self.rounding[n]]
         # on a sample that does not show the fault mending any layer would seem to be enough
         number = max(faults, key=lambda fault: fault[0], default=(0.0, 0, ""))[1]
-        most = {
-            label: max([e for e, k, one in faults if (k, one) == (number, label)], default=0.0) for label in self.acted
-        }
-        worst = sorted(self.acted, key=lambda label: -most[label])
+        shown = {label for _, k, label in faults if k == number}
+
+        def order(label: str) -> tuple[bool, float]:
+            return label not in shown, -max(self.table[n].get(label, (0.0,))[0] or 0.0 for n in ends)
+
+        worst = sorted(self.acted, key=order) if ends else []
         steady = bool(ends) and not self.random and not self.unsteady
         case, squares = self.cases[number], []
         for g, gx in (self.acted[label][number] for label in (worst[:MENDED] if steady else ())):

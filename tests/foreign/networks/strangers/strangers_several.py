@@ -9,7 +9,7 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
-from tests.foreign.case import REFUSED, Case, Given, drawn, pair
+from tests.foreign.case import Case, Given, drawn, pair
 from tests.foreign.their_files import their_file
 
 FILE = Path(__file__).parent / "theirs" / "several.py"
@@ -71,8 +71,7 @@ CASES: tuple[Case, ...] = (
     *(replace(case, name=f"{case.name}, from a file", door=f"{FILE}:Siamese(fault={k})", twin="")
       for k, case in enumerate(SIAMESE)),
     Case("two kinds of nodes, from a file", partial(made, "Bipartite", 0),
-         lambda: Given((drawn(7, 5), drawn(7, 3), torch.tensor([[0, 1, 2, 6], [3, 4, 5, 0]])),
-                       ("nodes", "nodes", "index")),
-         "permutation", ("nodes",), truth=REFUSED, refusable=True, tells="say which it is called with", hooks=False,
-         door=f"{FILE}:Bipartite"),
+         lambda: Given((drawn(7, 5), drawn(9, 3), torch.tensor([[0, 1, 2, 6], [3, 4, 5, 0]])),
+                       ("nodes", "others", "between")),
+         "permutation", ("others",), hooks=False, door=f"{FILE}:Bipartite"),
 )  # fmt: skip
