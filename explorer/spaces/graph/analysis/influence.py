@@ -17,6 +17,7 @@ from torch import Tensor
 
 MOST = 32  # channels of the layer that are differentiated; one backward pass each
 
+SLOW = "Each channel takes a backward pass, and the network is too slow for that: forwards it takes {:.2g} s."
 Run = Callable[..., Mapping[str, Tensor]]
 
 

@@ -19,6 +19,7 @@ from explorer.network.tracing.capture import capture, gradients_to_inputs
 from explorer.network.tracing.layers import Layer
 from explorer.network.tracing.running import evaluating
 from explorer.network.tracing.walking import named_modules
+from explorer.spaces.graph.analysis.influence import SLOW, influence
 from explorer.spaces.graph.drawing.values import GraphPart, Spectrum, Structure
 from explorer.spaces.graph.elements.relabelling import GraphMap
 from explorer.spaces.graph.fields import Edges, Graphs, NodeIndex, Nodes
@@ -37,7 +38,6 @@ MOST_PAIRS = 2**22  # values of all pair fields of a frame together
 MOST_COEFFICIENTS = 2**22
 INFLUENCE_SECONDS = 0.05  # of a forward pass: each channel of the layer takes a backward one
 SPECTRUM_NODES = 20_000  # beyond this the eigenvectors take longer than anybody looks
-SLOW = "Each channel takes a backward pass, and the network is too slow for that: forwards it takes {:.2g} s."
 NOT_FINITE = "The influence on the selected node is no finite number."
 MANY_NODES = "The graph has {:,} nodes; eigenvectors of more than {:,} take too long."
 NO_VECTORS = "The graph has no spectrum: {}."
@@ -169,11 +169,7 @@ def refine_graph(p: Prepared, state: State, square: Square) -> Iterator[Square]:
         return
     layer = p.trace[square.layer.name]
     node = _selected(state, part.structure)
-    if (
-        node is not None
-        and part.influence is None
-        and (_influence.made(p, layer.name, node) or _differentiable(p, layer))
-    ):
+    if node is not None and _at_nodes(layer) and part.influence is None and "influence" not in part.missing:
         found = _influence(p, layer.name, node)
         part = replace(part, influence=found, missing=_missing(p, layer, node, part.structure))
         yield replace(square, part=part)
@@ -187,10 +183,6 @@ def _selected(state: State, structure: Structure) -> int | None:
     return state.node if state.node is not None and state.node < structure.nodes else None
 
 
-def _differentiable(p: Prepared, layer: Layer) -> bool:
-    return _quick(p) and _at_nodes(layer)
-
-
 def _quick(p: Prepared) -> bool:
     # a hundred passes are felt even when nobody waits: the next request must not wait long
     return p.forward_seconds < INFLUENCE_SECONDS
@@ -202,8 +194,6 @@ def _at_nodes(layer: Layer) -> bool:
 
 @kept(most=8)
 def _influence(p: Prepared, layer: str, node: int) -> Array | None:
-    from explorer.spaces.graph.analysis.influence import influence
-
     def run(*values: Tensor) -> Mapping[str, Tensor]:
         return capture(p.model, replace(p.inputs, values=values), [layer], clone=p.trace.clones)[0]
 

@@ -19,6 +19,7 @@ from explorer.network.opening.global_state import reseed
 from explorer.network.tracing.capture import capture, gradients_to_inputs
 from explorer.network.tracing.layers import Layer
 from explorer.network.tracing.running import evaluating
+from explorer.spaces.graph.analysis.influence import SLOW, influence
 from explorer.spaces.sequence.drawing.attention_rows import attended
 from explorer.spaces.sequence.drawing.rest_state import settlings
 from explorer.spaces.sequence.drawing.values import TimePart
@@ -36,7 +37,6 @@ ALL = None  # channels: equations are worked out with every one
 MOST_UNITS = 64  # of one gate
 MOST_VALUES = 2**25  # of all gates of one side together
 GRADIENT_SECONDS = 0.5  # of a forward pass
-SLOW = "Each channel takes a backward pass, and the network is too slow for that: forwards it takes {:.2g} s."
 
 
 def time_part(one: BothWays) -> TimePart:
@@ -151,8 +151,6 @@ def refine_time(p: Prepared, state: State, square: Square) -> Iterator[Square]:
 @kept(most=64)
 def _gradient(p: Prepared, layer: str, step: int, every: int | None) -> tuple[Array, int]:
     """Return |d layer(step) / d x_t|, (T,), and how many modules were cut where states are detached `every` steps."""
-    from explorer.spaces.graph.analysis.influence import influence
-
     field = p.trace[layer].field
 
     def run(x: Tensor, *rest: Tensor) -> Mapping[str, Tensor]:
