@@ -271,7 +271,8 @@ def test_where_no_layer_makes_the_fault_a_symmetric_version_is_offered_of_what_i
     window = opened(TABLE)
     line = window.diagnosis
     assert line.text.text().startswith("Broken from first on")
-    assert "alone first obeys its law: what it is given is at fault" in line.text.toolTip()
+    at_fault = "alone first obeys its law: what it is given is at fault"  # told in idle time
+    qtbot.waitUntil(lambda: at_fault in line.text.toolTip(), timeout=LONGEST_MS)
     assert line.button.isVisible() and line.button.text() == "Try a symmetric version"
     menu = QMenu()
     qtbot.addWidget(menu)
