@@ -185,7 +185,7 @@ def check_equivariance(
             notes.append(sentences.in_steps(step, coarsest.name, fine[0][0], unjudged(audit, fine[0][1])))
         if details and first.x.is_floating_point():
             audit.attribute()
-        unsteady = repeats.unsteady()
+        unsteady = repeats.unsteady(audit.coarse)
     notes += untested(model, {n.module for n in traced.layers if n.field and not n.field.guessed})
     lie: dict[str, dict[str, float]] = {}
     if details:

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from explorer.app.answering.devices import device_of
+from explorer.app.answering.devices import placed
 from explorer.app.answering.experiments import proposals
 from explorer.app.answering.own_inputs import InputAsked, asked, tried
 from explorer.app.answering.versions import Version, Versions
@@ -181,13 +181,13 @@ class LocalEngine:
         with uncollected():
             model, told = self._network(name, params)
             # a prepared epoch owns its copy: the same network may be wanted in two precisions at once
-            made = prepare(
-                card, copied(model), self.sample(state, card), device=device_of(state.device),
+            made, where = placed(lambda device: prepare(
+                card, copied(model), self.sample(state, card), device=device,
                 dtype=DTYPES[state.dtype], overrides=dict(overrides), declared=not card.own,
                 seed=state.seed, cancelled=cancelled, base=base, like=self.versions.traced(name, key),
                 intervened=None if base is None else partial(self._intervened, base, state),
-            )  # fmt: skip
-        made.notes, made.interventions = (*told, *made.notes), some
+            ), state.device if base is None else str(base.x.device))  # fmt: skip
+        made.notes, made.interventions = (*told, *where, *made.notes), some
         self._prepared.store(key, made, 1 + len(state.compared) + bool(state.interventions) + bool(state.against))
         return made
 
@@ -284,7 +284,7 @@ class LocalEngine:
         reloaded = tuple(filter(None, (self.versions.ran(n, partial(self.network, state, n)) for n in names)))
         return Frame(
             state, tuple(self._with_before(state, s) for s in squares), (time.perf_counter() - start) * 1e3,
-            forward * 1e3, str(device_of(state.device)), sample.title, sample.notes, self._serial, sample.parts,
+            forward * 1e3, str(answers[0][0].x.device), sample.title, sample.notes, self._serial, sample.parts,
             tuple(note for p, _ in answers for note in p.notes), self.versions.files(names), reloaded,
             next((self.versions.stale[n] for n in names if n in self.versions.stale), None), self.trust.asks(names),
         )  # fmt: skip

@@ -94,8 +94,9 @@ def _assigned(line: ast.stmt) -> list[str]:
 
 
 def _runs(engine: Networks, state: State, card: Card) -> bool:
+    """Say whether a network runs on the data of its card, on the processor, where every network runs."""
     try:
-        engine.prepared(replace(state, sample=state.sample or card.sample), state.model)
+        engine.prepared(replace(state, sample=state.sample or card.sample, device="cpu"), state.model)
     except torch.OutOfMemoryError:
         raise
     except (LayerError, ValueError):

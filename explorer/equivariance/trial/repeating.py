@@ -41,12 +41,16 @@ class Repeats:
         """Return whether the first answer has finite numbers alone."""
         return bool(self._answers) and all(bool(t.isfinite().all()) for t in self._answers[0])
 
-    def unsteady(self) -> str:
-        """Return a sentence on a network whose answers vary from call to call; "" where they do not."""
+    def unsteady(self, coarse: torch.dtype | None = None) -> str:
+        """Return a sentence on a network whose answers vary from call to call; "" where they do not.
+
+        Args:
+            coarse: what its own code turns numbers into, None where it keeps their precision.
+        """
         if not self._answers:
             return ""
         self._answers += [self._answer() for _ in range(CALLS)]
         self.require_one_shape()
-        kind = self._given.x.dtype
+        kind = coarse or self._given.x.dtype
         told, _ = varies(self._answers, measure.tolerance(kind if kind.is_floating_point else torch.float32, 1))
         return f"the network {told}" if told else ""

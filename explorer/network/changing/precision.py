@@ -22,8 +22,8 @@ def precision_of(model: nn.Module, otherwise: torch.dtype = torch.float32) -> to
 
 
 def device_of(model: nn.Module) -> torch.device:
-    """Return where a network's parameters lie; of one without any the processor."""
-    return next((p.device for p in parameters_of(model)), torch.device("cpu"))
+    """Return where a network's parameters lie, else its buffers; of one with neither the processor."""
+    return next((value.device for _, value in named_tensors(model)), torch.device("cpu"))
 
 
 def copied(model: nn.Module) -> nn.Module:

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from explorer.network.tracing.walking import parameters_of
+from explorer.network.tracing.walking import named_tensors
 
 Check = Callable[..., None]
 
@@ -25,7 +25,7 @@ Check = Callable[..., None]
 @contextmanager
 def bounded(model: nn.Module) -> Iterator[None]:
     """Run a network that is on a GPU so that a wrong index raises IndexError, as it does on the processor."""
-    if not any(p.is_cuda for p in parameters_of(model)):
+    if not any(value.is_cuda for _, value in named_tensors(model)):
         yield
         return
     with Bounded():  # type: ignore[no-untyped-call]

@@ -16,6 +16,7 @@ from torch import Tensor, nn
 
 from explorer.declare.telling.values import told_value
 from explorer.network.changing.copying import duplicate
+from explorer.network.changing.precision import device_of
 from explorer.network.input.arguments import ByName
 from explorer.network.input.recognise import Ambiguous, most_places, table_lengths
 from explorer.network.opening.global_state import reseed
@@ -232,7 +233,7 @@ def _heard(network: nn.Module, steps: int, names: tuple[str, ...], order: str) -
 def _of_ids(network: nn.Module, ids: Tensor, names: tuple[str, ...], order: str) -> Tensor | None:
     """Return what a network says of numbers of tokens, given by those names; masks among them are ones."""
     reseed(0)
-    device = next((p.device for p in parameters_of(network)), None)
+    device = device_of(network)
     laid = (ids[:, None] if order == "TNC" else ids[None]).to(device)
     given = tuple(torch.ones_like(laid) if "mask" in name else laid for name in names)
     return first_tensor(ByName(names)(network, given) if names else network(laid))
