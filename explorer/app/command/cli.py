@@ -31,6 +31,7 @@ from explorer.state.runs import models_of, run_text
 from explorer.state.state import State, orbit_for
 from explorer.work.compiler import leave_no_folder
 from explorer.work.files.places import ROOT, at_home
+from explorer.work.files.replacing import filled
 from explorer.work.processes.asked_to_end import code_of_end, orderly
 
 if TYPE_CHECKING:
@@ -85,8 +86,9 @@ def _told_in_a_line(argv: Sequence[str], doors: Doors) -> int:
             case "export":
                 return _export(args)
             case "gallery":
-                for path in doors.gallery(engine_starter(args, doors), _folder(args.out), args.what):
-                    print(path)
+                with filled(_folder(args.out), alone=True) as folder:
+                    made = doors.gallery(engine_starter(args, doors), folder, args.what)
+                print(*made, sep="\n")
                 return 0
             case _:
                 with _made_on(args.device):

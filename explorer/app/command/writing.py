@@ -10,7 +10,7 @@ import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ import torch
 from torch import Tensor, nn
 
 from explorer.equivariance.verdict.outcome import Report
-from explorer.work.files.replacing import write_whole
+from explorer.work.files.replacing import filled, write_whole
 
 
 def write_report(
@@ -32,27 +32,26 @@ def write_report(
 
     Files that are there already are replaced when all is made, and kept when anything goes wrong.
     """
-    fresh = [parent for parent in folder.parents if not parent.exists()]  # the deepest first
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        beside = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
-    except OSError as error:
-        raise OSError(error.errno, error.strerror, str(folder)) from None
-    try:
-        text = json.dumps(report, indent=1, ensure_ascii=False, allow_nan=False)
-        with _named("report.json"):
-            (beside / "report.json").write_text(text, encoding="utf-8")
-        _save_file(dict(tensors), beside / "captures.safetensors", {"transform": str(report["transform"])})
-        if draw is not None:
-            draw(beside)
-        _move_into(folder, beside)
-    except BaseException:
-        shutil.rmtree(beside, ignore_errors=True)
-        for parent in fresh:
-            with suppress(OSError):
-                parent.rmdir()
-        raise
-    shutil.rmtree(beside, ignore_errors=True)
+    with filled(folder.parent):
+        try:
+            beside = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, str(folder)) from None
+        try:
+            text = json.dumps(report, indent=1, ensure_ascii=False, allow_nan=False)
+            with _named("report.json"):
+                (beside / "report.json").write_text(text, encoding="utf-8")
+            _save_file(dict(tensors), beside / "captures.safetensors", {"transform": str(report["transform"])})
+            if draw is not None:
+                draw(beside)
+            _move_into(folder, beside)
+        except OSError as error:
+            if error.errno is None or (name := error.filename) is None or folder in Path(name).parents:
+                raise
+            # nobody asked for the folder beside, and a bare name is of a file in it
+            raise OSError(error.errno, error.strerror, str(folder / Path(name).name)) from None
+        finally:
+            shutil.rmtree(beside, ignore_errors=True)
 
 
 @contextmanager

@@ -8,7 +8,7 @@ import secrets
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 FULL = 2**14  # bytes that are free on a disk on which nothing can be written
@@ -75,3 +75,24 @@ def write_whole(path: Path, data: bytes, lasting: bool = True) -> None:
         file.flush()
         if lasting:
             os.fsync(file.fileno())
+
+
+@contextmanager
+def filled(folder: Path, alone: bool = False) -> Iterator[Path]:
+    """Make a folder to be written into, which on failure is taken away with what was made above it, where it is empty.
+
+    Args:
+        alone: nobody else makes folders in it meanwhile: new ones that are empty are taken away as well.
+    """
+    path = folder.absolute()
+    fresh = [one for one in (path, *path.parents) if not one.exists()]  # the deepest first
+    before = set(path.iterdir()) if alone and path.exists() else set()
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        yield folder
+    except BaseException:
+        made = [one for one in path.iterdir() if one not in before] if alone and path.exists() else []
+        for one in (*(one for one in made if one.is_dir()), *fresh):
+            with suppress(OSError):  # it is not empty
+                one.rmdir()
+        raise

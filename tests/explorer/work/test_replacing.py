@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from explorer.work.files.replacing import replacing, write_whole
+from explorer.work.files.replacing import filled, replacing, write_whole
 
 
 def test_what_fails_leaves_what_was_there(tmp_path: Path) -> None:
@@ -82,3 +82,29 @@ def test_a_full_disk_is_told_in_the_words_of_the_system(
     with pytest.raises(OSError, match="No space left on device") as full, replacing(path):
         raise error
     assert full.value.filename == str(path) and path.read_text() == "old" and len(list(tmp_path.iterdir())) == 1
+
+
+@pytest.mark.parametrize("deep", ["out", "new/deep/out"])
+def test_folders_that_nothing_came_into_are_taken_away(tmp_path: Path, deep: str) -> None:
+    folder = tmp_path / deep
+    with pytest.raises(OSError, match="full"), filled(folder, alone=True):
+        (folder / "d4-cnn").mkdir()
+        raise OSError("full")
+    assert list(tmp_path.iterdir()) == []
+    with filled(folder, alone=True):
+        (folder / "empty").mkdir()
+    assert list(folder.iterdir()) == [folder / "empty"]
+
+
+def test_what_was_there_before_stays_where_a_folder_is_not_filled(tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    with pytest.raises(OSError, match="full"), filled(tmp_path, alone=True):
+        for name in ("half", "none"):
+            (tmp_path / name).mkdir()
+        (tmp_path / "half" / "stage.png").write_bytes(b"x")
+        raise OSError("full")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["half", "mine"]
+    with pytest.raises(OSError, match="full"), filled(tmp_path):
+        (tmp_path / "another's").mkdir()
+        raise OSError("full")
+    assert (tmp_path / "another's").exists()

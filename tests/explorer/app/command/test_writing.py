@@ -79,6 +79,16 @@ def test_numbers_that_are_none_are_not_written(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_full_disk_is_told_with_the_place_that_was_asked_for(tmp_path: Path) -> None:
+    def draw(folder: Path) -> list[Path]:
+        raise OSError(28, "No space left on device", str(folder / "window.png"))
+
+    with pytest.raises(OSError) as told:
+        write_report(tmp_path / "deep" / "o", REPORT, tensors(), draw)
+    assert told.value.filename == str(tmp_path / "deep" / "o" / "window.png")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_the_table_has_a_row_for_each_layer(tmp_path: Path) -> None:
     engine = LocalEngine(CARDS)
     reports = audit(engine, State("fine"), "", "float64", None, {})
