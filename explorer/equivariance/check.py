@@ -41,7 +41,10 @@ from explorer.network.tracing.layers import LayerError, NotFiniteError, Trace
 from explorer.network.tracing.running import evaluating, undisturbed
 from explorer.network.tracing.trace import trace
 from explorer.network.tracing.walking import named_modules, named_tensors
+from explorer.work.budget import held_bytes
+from explorer.work.memory import give_back
 
+LARGE = 64 * 2**20  # bytes of the values of all layers from which on freed memory is given back after each element
 MULTIPLES = (2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16)  # of the steps of a network, tried where it breaks its law in its own
 
 
@@ -144,9 +147,12 @@ def check_equivariance(
 
         def audited(traced: Trace, given: Sequence[Inputs] = given) -> Audit:
             audit = Audit(model, traced, given, seed, kind, stored)
+            large = held_bytes([audit.cases[0].values]) > LARGE
             with noticing(not declared) as seen:
                 for done, (label, element) in enumerate(elements):
                     audit.add(label, element)
+                    if large:  # what figures keep lies between the freed values of layers, whose pages would stay
+                        give_back()
                     if progress:
                         progress(done + 1, len(elements))
             notes.extend(note for note in seen if note not in notes)

@@ -33,8 +33,10 @@ from explorer.network.tracing.layers import LayerError
 from explorer.square.preparing.prepare import DTYPES, Prepared
 from explorer.square.space import Space, space_of, space_of_kind
 from explorer.state.state import State
+from explorer.work.budget import held_bytes
 
 LARGER = 5  # times the sides of data that nobody chose, at most, for steps of the network to fit
+MOST = 512 * 2**20  # bytes of the values of all layers on all samples, of which an audit holds up to twenty
 SEVERAL = 4  # steps of the other layers, on which one that leaves a single place of small data leaves more
 
 
@@ -134,8 +136,12 @@ def _given(
         if own not in DTYPES or own == dtype:
             raise
         p = engine.prepared(replace(first, dtype=own), state.model).whole()  # it may run in its own precision only
-    given = [p.inputs]
-    for text in texts[1:]:
+    given, size = [p.inputs], held_bytes([p.values, p.fed])
+    most = max(1, MOST // max(1, size))
+    if len(texts) > most:
+        told = f"{most} of {len(texts)} samples were taken: the values of all layers on one are {size / 2**20:.0f} MB"
+        p.notes = tuple(dict.fromkeys((*p.notes, told)))
+    for text in texts[1:most]:
         more = inputs_from(engine.sample(replace(state, sample=text), card), card.input, p.x.device, p.dtype)
         if more.x.shape == p.x.shape or (not p.inputs.batched and calls_alike(p.model, more, p.trace)):
             given.append(more)

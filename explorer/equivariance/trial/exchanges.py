@@ -8,6 +8,7 @@ it is given and keeps none without.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -98,6 +99,7 @@ class _Slot:
     field: FieldType
     orders: tuple[Order, ...] | None = None
     shape: tuple[int, ...] = ()
+    found: list[Order] = dataclasses.field(default_factory=list)  # under the first elements
 
     @property
     def exchanging(self) -> bool:
@@ -116,16 +118,16 @@ def exchanged(model: nn.Module, trace: Trace, inputs: Sequence[Inputs], elements
     mixing = any(not torch.equal(g.act(inputs[0].x, f), g.act(inputs[0].x, replace(f, rep=Scalar())))
                  for f in [inputs[0].field] for g in elements)  # fmt: skip
     before = [run(x) for x in inputs]
-    after = [[run(x.moved(g)) for g in elements] for x in inputs]
-    slots = []
-    for layer in trace.layers:
-        if layer.part or layer.within is not None:
-            continue
-        for given in (True, False):
-            slot = _slot(trace, layer, given, inputs[0], before[0], mixing)
-            if slot is not None:
-                slot.orders = _orders(slot, elements, before, after)
-                slots.append(slot)
+    layers = [layer for layer in trace.layers if not layer.part and layer.within is None]
+    found = (_slot(trace, layer, given, inputs[0], before[0], mixing) for layer in layers for given in (True, False))
+    slots = [slot for slot in found if slot is not None]
+    follows = slots
+    for g in elements:  # one by one: all layers under all elements at once would not fit into memory
+        if not follows:
+            break
+        follows = _following(follows, g, before, [run(x.moved(g)) for x in inputs])
+    for slot in slots:
+        slot.orders = tuple(slot.found) if len(slot.found) == len(elements) else None
     _certify(model, trace, slots, elements, inputs[0], before[0])
     _settle(slots)
     _as_given(_by_layer(slots))
@@ -157,21 +159,20 @@ def _value(slot: _Slot, found: Seen) -> Tensor:
     return value
 
 
-def _orders(
-    slot: _Slot, elements: Sequence[Element], before: Sequence[Seen], after: Sequence[Sequence[Seen]]
-) -> tuple[Order, ...] | None:
-    found = []
-    for k, g in enumerate(elements):
-        try:
-            expected = [_moved(g, _value(slot, b), slot.field) for b in before]
-        except NoAction:  # as of steps that a kernel has cut, which lie on no circle
-            return None
-        answered = [_value(slot, a[k]) for a in after]
-        order = _order(expected, answered, slot.field)
-        if order is None:
-            return None
-        found.append(order)
-    return tuple(found)
+def _following(slots: list[_Slot], g: Element, before: Sequence[Seen], after: Sequence[Seen]) -> list[_Slot]:
+    return [slot for slot in slots if _follows(slot, g, before, after)]
+
+
+def _follows(slot: _Slot, g: Element, before: Sequence[Seen], after: Sequence[Seen]) -> bool:
+    """Add how an element exchanges the channels of a tensor to what was found, and say whether it does."""
+    try:
+        expected = [_moved(g, _value(slot, b), slot.field) for b in before]
+    except NoAction:  # as of steps that a kernel has cut, which lie on no circle
+        return False
+    order = _order(expected, [_value(slot, a) for a in after], slot.field)
+    if order is not None:
+        slot.found.append(order)
+    return order is not None
 
 
 def _order(expected: Sequence[Tensor], answered: Sequence[Tensor], field: FieldType) -> Order | None:

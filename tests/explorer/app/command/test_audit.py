@@ -60,6 +60,17 @@ def test_an_audit_uses_real_data_of_the_same_kind(engine: LocalEngine) -> None:
     assert one[0].samples == 1 and one[0].dtype == "float32"
 
 
+def test_of_a_large_network_fewer_samples_are_taken_and_that_is_told(
+    engine: LocalEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A ViT-base on 224 x 224 would have held 28 GB."""
+    monkeypatch.setattr("explorer.app.command.audit.MOST", 1)
+    (report,) = audit(engine, State("faulty"), "D4", "float64", None, {})
+    assert report.guilty == ("2",) and report.samples < 4
+    (told,) = (note for note in report.warnings if "samples were taken" in note)
+    assert told.startswith("1 of 4 samples were taken: the values of all layers on one are ")
+
+
 @pytest.mark.parametrize(
     ("domain", "given", "sample"),
     [
