@@ -20,6 +20,7 @@ from explorer.declare.symmetries import Situation, find_symmetry
 from explorer.declare.types.fields import FieldType
 from explorer.equivariance.audit import Audit
 from explorer.equivariance.data_forms import Data, given_inputs, require_options
+from explorer.equivariance.few import beyond, enough
 from explorer.equivariance.ties import faults, unjudged, untied
 from explorer.equivariance.trial import rounding, storing
 from explorer.equivariance.trial.amid import follows_amid
@@ -178,6 +179,10 @@ def check_equivariance(
             if faults(apart) != faults(audit):  # the same ones are no matter of ties
                 audit = apart
                 notes.append(beside.told)
+        if not symmetry.mixes and (more := enough(audit, elements)) is not None:
+            traced = trace(model, more.given[0], overrides=overrides, declared=declared, parts=True)
+            audit = audited(traced, more.given)
+            notes.append(more.told)
         if tol is None:
             audit.of_filters, audit.of_own_filters = storing.excuses(audit, stored)
         if step > 1 and (fine := made(1)) and fine[0][0] not in dict(elements):
@@ -194,6 +199,12 @@ def check_equivariance(
         except LayerError as error:
             notes.append(f"no Lie derivative: {str(error).splitlines()[0][:200]}")
     report = audit.report(name or type(model).__name__, group, tol, lie, training, notes)
+    if report.holds and not symmetry.mixes:
+        with evaluating(model), torch.no_grad():
+            count, label = beyond(audit, elements) if kind == torch.float64 else (0, "")
+        if count:
+            said = sentences.beyond(audit.cases[0].inputs.places, count, label)
+            report = replace(report, beyond=count, warnings=(*report.warnings, said))
     if report.holds and (hidden := space.inference(first).hidden(given)):
         report = replace(report, warnings=(*report.warnings, hidden))
     if report.verdict == "broken" and (coarse := _coarser(audit, made, step)) is not None:

@@ -138,6 +138,30 @@ def ties(shows: str, element: str, apart: float) -> str:
     )
 
 
+def few(shows: str, element: str, count: int, more: int) -> str:
+    """Say that a law failed on few members of a set, and on how many it was tested instead."""
+    return (
+        f"on the {count} members of the data the law fails ({element}), first seen in {shows}, which keeps it on "
+        f"{more} that are drawn alike, as where a network samples more than there are: it was tested on these {more}"
+    )
+
+
+def beyond(count: int, more: int, element: str) -> str:
+    """Say on how many members of a set a law fails that holds on those of the data."""
+    return (
+        f"on the {count} members of the data the law holds, and on {more} that are drawn alike it fails ({element}): "
+        "test it on as many as it is used with"
+    )
+
+
+def too_few(shows: str, count: int, more: int) -> str:
+    """Say that a law fails on so few members alone."""
+    return (
+        f"the law fails on these {count} members, first seen in {shows}; on {more} that are drawn alike it holds at "
+        "every layer that has one, as where a network samples more than there are and takes some twice"
+    )
+
+
 def tied(shows: str, apart: float) -> str:
     """Say that the law fails on these numbers alone, since some of them tie."""
     return (
