@@ -84,7 +84,12 @@ def by_guess(row: LayerReport, trace: Trace, judged: Collection[str], only: bool
     """
     if only and row.local is None:
         return between(row.name, row.local, trace, judged)
-    return f"{row.name} is measured against a guessed field type, '{row.field}'; if it is wrong, correct that first"
+    return guess(row.name, row.field)
+
+
+def guess(name: str, field: str) -> str:
+    """Say that a layer is measured against a guessed field type."""
+    return f"{name} is measured against a guessed field type, '{field}'; if it is wrong, correct that first"
 
 
 def left(name: str, although: Sequence[str]) -> str:
@@ -188,9 +193,26 @@ def in_steps(step: int, coarsest: str, element: str, error: float | None) -> str
     return tested if error is None else f"{tested}; under {element} the error of the output is {error:.1e}"
 
 
-def in_coarser_steps(step: int) -> str:
-    """Say by which steps a law holds that is broken in those of the layers."""
+def in_coarser_steps(step: int, kept: Sequence[str]) -> str:
+    """Say by which steps a law holds that is broken in those of the layers.
+
+    Args:
+        kept: the guilty layers that keep it by themselves then.
+    """
+    if kept:
+        return (
+            f"in steps of {step} the output does follow, to rounding, and {listed(kept)} by "
+            f"{'themselves' if len(set(kept)) > 1 else 'itself'}: windows or patches so wide have places of their own"
+        )
     return f"in steps of {step} the output does follow, to rounding: the network may work on windows or patches so wide"
+
+
+def windows(step: int, coarse: int, kept: Sequence[str]) -> str:
+    """Say in which steps layers keep the law, as windows do, and that it was tested in these."""
+    return (
+        f"{listed(kept)} keep{'s' if len(set(kept)) == 1 else ''} the law in steps of {coarse} and not of {step}, as "
+        f"windows so wide do: it was tested in steps of {coarse}, for what breaks it in these as well"
+    )
 
 
 def same_answer(name: str, several: bool) -> str:
