@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 import torch
 
 from explorer.declare.elements import Element
+from explorer.declare.inputs import Inputs
 from explorer.equivariance import measure
 from explorer.equivariance.audit import Audit
 from explorer.equivariance.ties import unjudged
@@ -74,14 +75,16 @@ def _multiples(made: Made, step: int) -> Iterator[tuple[int, list[tuple[str, Ele
 def _alone(audit: Audit, layer: Layer, element: Element) -> bool:
     """Say whether a layer by itself keeps the law under an element, on the data and on unrelated ones."""
     x = audit.cases[0].inputs
-    for given in (x, inference_of(x).another(x, audit.seed)):
-        values, fed = audit.run(given, inputs=True)
-        bound, value = element.on(given), values[layer.name]
-        expected = measure.expected_after(bound, layer, value)
-        alone = measure.local_answer(audit.model, audit.trace, layer, bound, fed.get(layer.called, ()))
-        if layer.field is None or expected is None or alone is None or alone.shape != expected.shape:
-            return False
-        where = measure.mask(bound, value, layer.field, layer.sees)
-        if float(measure.apart_alone(expected, alone, where, layer.field).max()) > rounding.LEAST:
-            return False
-    return True
+    return all(keeps_alone(audit, layer, element, given) for given in (x, inference_of(x).another(x, audit.seed)))
+
+
+def keeps_alone(audit: Audit, layer: Layer, element: Element, given: Inputs) -> bool:
+    """Say whether a layer by itself keeps the law under an element on these inputs."""
+    values, fed = audit.run(given, inputs=True)
+    bound, value = element.on(given), values[layer.name]
+    expected = measure.expected_after(bound, layer, value)
+    alone = measure.local_answer(audit.model, audit.trace, layer, bound, fed.get(layer.called, ()))
+    if layer.field is None or expected is None or alone is None or alone.shape != expected.shape:
+        return False
+    where = measure.mask(bound, value, layer.field, layer.sees)
+    return float(measure.apart_alone(expected, alone, where, layer.field).max()) <= rounding.LEAST

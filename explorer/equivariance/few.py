@@ -5,13 +5,14 @@ It takes some twice then, and which ones follows their order. A fault that layer
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from torch import Tensor
 
 from explorer.declare.elements import Element
 from explorer.declare.inputs import Inputs
 from explorer.equivariance.audit import Audit
+from explorer.equivariance.coarser import keeps_alone
 from explorer.equivariance.ties import Untied, apart, faults
 from explorer.equivariance.verdict import sentences
 from explorer.network.space import inference_of
@@ -23,7 +24,7 @@ MORE = (64, 512)  # elements, one after the other, where there are fewer: what s
 
 def enough(audit: Audit, elements: Sequence[tuple[str, Element]]) -> Untied | None:
     """Return inputs of more elements, where the first layer that shows a fault on those of an audit shows none."""
-    first, _ = faults(audit)
+    first, alone = faults(audit)
     if not first or audit.random or audit.unsteady:
         return None
     x, least, made = audit.cases[0].inputs, audit.rounding[first], dict(elements)
@@ -37,11 +38,23 @@ def enough(audit: Audit, elements: Sequence[tuple[str, Element]]) -> Untied | No
 
     for more in many(x, audit.seed):
         # one element tells of most faults that more elements do not help
-        if all(keeps(audit.trace, run, more, [made[n] for n in labels], first, least) for labels in ([worst], made)):
+        gone = all(keeps(audit.trace, run, more, [made[n] for n in labels], first, least) for labels in ([worst], made))
+        # another layer may make a fault of its own on few, behind one that makes it on many as well
+        rest = [] if gone else [n for n in audit.names if n in alone and n != first]
+        shown = first if gone else next((n for n in rest if _recovers(audit, n, made.values(), more)), "")
+        if shown:
             others = (inference_of(c.inputs).grown(c.inputs, more.places, audit.seed) for c in audit.cases)
-            told = sentences.few(first, worst, x.places, more.places)
+            told = sentences.few(shown, worst if gone else "", x.places, more.places)
             return Untied([one for one in others if one is not None], told)
     return None
+
+
+def _recovers(audit: Audit, name: str, elements: Iterable[Element], more: Inputs) -> bool:
+    """Say whether a layer by itself keeps the law on more members."""
+    try:
+        return all(keeps_alone(audit, audit.trace[name], element, more) for element in elements)
+    except LayerError:
+        return False
 
 
 def beyond(audit: Audit, elements: Sequence[tuple[str, Element]]) -> tuple[int, str]:

@@ -144,7 +144,16 @@ def ties(shows: str, element: str, apart: float) -> str:
 
 
 def few(shows: str, element: str, count: int, more: int) -> str:
-    """Say that a law failed on few members of a set, and on how many it was tested instead."""
+    """Say that a law failed on few members of a set, and on how many it was tested instead.
+
+    Args:
+        shows: the first layer that shows it, or without an element one that breaks its own law on few alone.
+    """
+    if not element:
+        return (
+            f"on the {count} members of the data {shows} breaks the law by itself, which it keeps on {more} that are "
+            f"drawn alike, as where a network samples more than there are: it was tested on these {more}"
+        )
     return (
         f"on the {count} members of the data the law fails ({element}), first seen in {shows}, which keeps it on "
         f"{more} that are drawn alike, as where a network samples more than there are: it was tested on these {more}"
