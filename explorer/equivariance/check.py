@@ -17,9 +17,12 @@ from torch.nn.parameter import is_lazy
 from explorer.declare.elements import Element
 from explorer.declare.inputs import Inputs
 from explorer.declare.symmetries import Situation, find_symmetry
+from explorer.declare.telling.hints import SAMPLING, of_kind
 from explorer.declare.types.fields import FieldType
 from explorer.equivariance.audit import Audit
+from explorer.equivariance.coarser import coarser, windowed
 from explorer.equivariance.data_forms import Data, given_inputs, require_options
+from explorer.equivariance.few import beyond, enough
 from explorer.equivariance.ties import faults, unjudged, untied
 from explorer.equivariance.trial import rounding, storing
 from explorer.equivariance.trial.amid import follows_amid
@@ -45,7 +48,6 @@ from explorer.work.budget import held_bytes
 from explorer.work.memory import give_back
 
 LARGE = 64 * 2**20  # bytes of the values of all layers from which on freed memory is given back after each element
-MULTIPLES = (2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16)  # of the steps of a network, tried where it breaks its law in its own
 
 
 @undisturbed()
@@ -113,7 +115,7 @@ def check_equivariance(
             called(model, first.to(dtype=precision_of(model)), clone=True)
     stored = rounding.counted(rounding.stored(model), model, symmetry)
     device = device_of(model)
-    notes = []
+    notes, in_steps = [], []
     own = precision_of(model)
     if dtype is not None and dtype != own and (said := _fails(model, given, dtype, device)):
         word = str(own).removeprefix("torch.")
@@ -184,11 +186,16 @@ def check_equivariance(
             if faults(apart) != faults(audit):  # the same ones are no matter of ties
                 audit = apart
                 notes.append(beside.told)
+        if not symmetry.mixes and (more := enough(audit, elements)) is not None:
+            traced = trace(model, more.given[0], overrides=overrides, declared=declared, parts=True)
+            audit = audited(traced, more.given)
+            notes.append(more.told)
         if tol is None:
             audit.of_filters, audit.of_own_filters = storing.excuses(audit, stored)
         if step > 1 and (fine := made(1)) and fine[0][0] not in dict(elements):
             coarsest = max((n for n in traced.layers if n.field), key=lambda n: _finite(n.field))
-            notes.append(sentences.in_steps(step, coarsest.name, fine[0][0], unjudged(audit, fine[0][1])))
+            in_steps.append(sentences.in_steps(step, coarsest.name, fine[0][0], unjudged(audit, fine[0][1])))
+            notes += in_steps
         if details and first.x.is_floating_point():
             audit.attribute()
         unsteady = repeats.unsteady(audit.coarse)
@@ -200,12 +207,31 @@ def check_equivariance(
         except LayerError as error:
             notes.append(f"no Lie derivative: {str(error).splitlines()[0][:200]}")
     report = audit.report(name or type(model).__name__, group, tol, lie, training, notes)
+    if report.holds and not symmetry.mixes:
+        with evaluating(model), torch.no_grad():
+            count, label = beyond(audit, elements) if kind == torch.float64 else (0, "")
+        if count:
+            said = sentences.beyond(audit.cases[0].inputs.places, count, label)
+            report = replace(report, beyond=count, warnings=(*report.warnings, said))
     if report.holds and (hidden := space.inference(first).hidden(given)):
         report = replace(report, warnings=(*report.warnings, hidden))
-    if report.verdict == "broken" and (coarse := _coarser(audit, made, step)) is not None:
-        report = replace(report, warnings=(*report.warnings, sentences.in_coarser_steps(coarse)))
+    if report.verdict == "broken" and (coarse := coarser(audit, report.guilty, made, step)) is not None:
+        # windows have the fields that they were taken for
+        guesses = [sentences.guess(report[n].name, report[n].field) for n in coarse[1]]
+        told = [note for note in report.warnings if note not in guesses]
+        report = replace(report, warnings=(*told, sentences.in_coarser_steps(*coarse)))
+    elif report.verdict == "broken" and (windows := windowed(audit, report.guilty, made, step)) is not None:
+        elements = made(windows[0])
+        with evaluating(model), torch.no_grad(), convolving(first.x):
+            audit = audited(traced)
+            if details and first.x.is_floating_point():
+                audit.attribute()
+        kept = [note for note in notes if note not in in_steps] + [sentences.windows(step, *windows)]
+        found = audit.report(name or type(model).__name__, group, tol, lie, training, kept)
+        if found.verdict == "broken" and found.guilty and not {*found.guilty} & {*windows[1]}:
+            report = found
     if report.verdict == "broken" and any(s % step for s in size) and any(g.wraps for _, g in elements):
-        if not any("no multiple of" in hint for hint in report.hints):  # of one layer more is told
+        if not of_kind(report.hints, SAMPLING):  # of one layer more is told
             report = replace(report, hints=(*report.hints, sentences.between_steps(size, step)))
     if unsteady:
         return unrepeated(report, unsteady)
@@ -221,8 +247,8 @@ def check_equivariance(
             one = first.with_x(first.x[:1]) if first.batched and len(first.values) == 1 else first
             return ask(given) if (found := ask([one], count=1)).holds else found
 
-        told = _that_hold if report.verdict == "broken" else _that_tell
-        return replace(report, hints=(*report.hints, *told(symmetry.nearby, trial)))
+        nearby = _that_hold if report.verdict == "broken" else _that_tell
+        return replace(report, hints=(*report.hints, *nearby(symmetry.nearby, trial)))
     return report
 
 
@@ -243,30 +269,6 @@ def _that_tell(groups: Sequence[str], trial: Callable[[str], Report]) -> Iterato
 
 def _told(report: Report, note: str) -> Report:
     return replace(report, warnings=(note, *report.warnings))
-
-
-def _coarser(audit: Audit, made: Callable[[int], list[tuple[str, Element]]], step: int) -> int | None:
-    """Return the least multiple of the steps by which elements leave the law of the output whole; None for none.
-
-    Windows of attention, and patches of code, lie farther apart than the places of any layer tell. Where half of the
-    finer steps keep the law as well, as on pictures that are empty where the fault looks, that coarser ones keep it
-    says nothing.
-    """
-    labels = [label for label, _ in made(step)]
-    if [label for label, _ in made(step * MULTIPLES[0])] == labels:
-        return None  # elements know of no steps
-    kept = [0 < len(errors) and max(errors) < rounding.LEAST for errors in map(audit.errors_of, labels)]
-    if 2 * sum(kept) >= len(kept):
-        return None
-    for times in MULTIPLES:
-        if not (found := made(step * times)):
-            return None
-        with evaluating(audit.model), torch.no_grad():
-            # also on data that are nowhere empty
-            errors = (unjudged(audit, element, other) for other in (False, True) for _, element in found)
-            if all(error is not None and error < rounding.LEAST for error in errors):
-                return step * times
-    return None
 
 
 def unrepeated(report: Report, told: str) -> Report:

@@ -126,6 +126,10 @@ class Inference(ABC):
         """Return unrelated inputs for a whole batch."""
         return self.another(inputs, seed)
 
+    def grown(self, inputs: Inputs, count: int, seed: int) -> Inputs | None:
+        """Return inputs of so many places that are drawn alike, None where there are as many or none can be added."""
+        return None
+
     def amid_zeros(
         self, inputs: Inputs, zeros: int
     ) -> tuple[Inputs, Callable[[Tensor, FieldType], Tensor | None]] | None:

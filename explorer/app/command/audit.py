@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol
 
@@ -81,14 +81,16 @@ def audit(
         notes = (*notes, f"the network was intervened in: {'; '.join(one.told for one in state.interventions)}")
     # data that nobody chose may have any size
     own = dict.fromkeys(groups, given) if state.sample else _in_steps(given, p, groups, card.boundary)
-    reports = [
-        check_equivariance(
-            model, own[g], g, overrides=overrides, declared=not card.own,
-            boundary=card.boundary, dtype=DTYPES[dtype], tol=tol, seed=state.seed, name=card.name,
-            details=details,
-        )
-        for g in groups
-    ]  # fmt: skip
+
+    def checked(given: list[Inputs], g: str) -> Report:
+        return check_equivariance(
+            model, given, g, overrides=overrides, declared=not card.own, boundary=card.boundary, dtype=DTYPES[dtype],
+            tol=tol, seed=state.seed, name=card.name, details=details,
+        )  # fmt: skip
+
+    reports = [checked(own[g], g) for g in groups]
+    if not state.sample:  # nobody chose that there are so few
+        reports = [_on_more(r, own[r.group][0], checked, state.seed) if r.beyond else r for r in reports]
     for row in (row for report in reports for row in report.layers):
         if row.cumulative_max is not None and math.isnan(row.cumulative_max):
             raise LayerError(row.name, f"layer {row.name} of {card.name} gave NaN on moved data")
@@ -166,6 +168,13 @@ def _in_general_position(p: Prepared, given: list[Inputs], seed: int) -> list[In
     found = inference.in_general_position(kept, seed)
     runs = calls_alike(p.model, found[-1], p.trace) if found[0] is kept[0] else _takes_several(p, found[0])
     return found if runs else given
+
+
+def _on_more(report: Report, few: Inputs, checked: Callable[[list[Inputs], str], Report], seed: int) -> Report:
+    """Return the report on as many members of a set as show what the few of them hide."""
+    more = inference_of(few).grown(few, report.beyond, seed)
+    found = report if more is None else checked([more], report.group)
+    return report if found.verdict != "broken" else replace(found, warnings=(*found.warnings, report.warnings[-1]))
 
 
 def _in_steps(given: list[Inputs], p: Prepared, groups: Sequence[str], boundary: str) -> dict[str, list[Inputs]]:

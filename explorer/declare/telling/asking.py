@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 ANY = "any"  # of a size that may be any
 NUMBER, VECTOR, BELOW = "number", "vector", "below"  # what has no places: one, so many, a whole one below another
+AXIS = r"[1-9][0-9]{0,4}|[A-Z]"  # of a table: its size, or the set whose members it counts
 LARGEST = 1 << 20  # of one size
 
 Sizes = tuple[int | str | None, ...]
@@ -33,6 +34,8 @@ class Question:
         sides: how many "sizes" there are.
         unplaced: whether something "named" may have no places: "t:number", "c:vector5" and "y:below10", a whole number
             from 0 to 9, of which the values are ("number",), ("vector", 5) and ("below", 10).
+        lettered: whether something "named" is a table, of whose axes those that count the members of a set are letters,
+            as in "x:1xAx3,adj:AxA", of which the values are ("1xAx3",) and ("AxA",).
         usual: the answer that need not be given.
     """
 
@@ -43,6 +46,7 @@ class Question:
     choices: tuple[str, ...] = ()
     sides: int = 0
     unplaced: bool = False
+    lettered: bool = False
     usual: str | None = None
     first: str = ""
 
@@ -105,6 +109,12 @@ class Question:
                 return ANY if value is None else str(value)
 
     def _named(self, text: str) -> Sizes:
+        if self.lettered:
+            if re.fullmatch(r"([1-9][0-9]{0,4}|[A-Z])(x([1-9][0-9]{0,4}|[A-Z])){0,4}", text.strip(), re.ASCII) is None:
+                raise ValueError(
+                    f"{self.name} are NAME:AXES, sizes and letters with an x between them, not {text!r:.60}"
+                )
+            return (text.strip(),)
         return found if self.unplaced and (found := parse_unplaced(text)) is not None else self._sizes(text)
 
     def _sizes(self, text: str) -> tuple[int | None, ...]:

@@ -4,7 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+SAMPLING = "sampling"  # kind of a hint: a size is no multiple of a stride
 FEW = 3  # layers that are named where a hint is about more
+
+
+class Hint(str):
+    """A sentence about a likely cause, and of what kind that is: who has more to say of one knows it by that."""
+
+    kind: str
+
+    def __new__(cls, text: str, kind: str) -> Hint:
+        """Make the sentence, of a kind."""
+        hint = super().__new__(cls, text)
+        hint.kind = kind
+        return hint
+
+    def __getnewargs__(self) -> tuple[str, str]:  # type: ignore[override]
+        """Return what it is made of again in another process."""
+        return str(self), self.kind
+
+
+def of_kind(hints: Iterable[str], kind: str) -> list[str]:
+    """Return the hints of a kind."""
+    return [hint for hint in hints if isinstance(hint, Hint) and hint.kind == kind]
 
 
 def grouped(hints: Iterable[str], order: Sequence[str] = (), *, unnamed: Sequence[str] = ()) -> list[str]:

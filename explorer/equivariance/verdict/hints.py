@@ -7,6 +7,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from explorer.declare.telling.hints import SAMPLING, Hint
 from explorer.declare.types.fields import Scalar
 from explorer.network.space import spaces
 from explorer.network.tracing.layers import Layer, Trace
@@ -54,10 +55,11 @@ def _stride(module: nn.Module, layer: Layer, shifts: bool) -> list[str]:
     if shifts:
         if not any(side % step for side, step in zip(size, stride)):
             return []
-        return [
+        told = (
             f"{layer.name}: an input of {size[0]}x{size[1]} is no multiple of its stride {most}, so a shift that goes "
             "round the edge falls between the samples; use a size divisible by the stride"
-        ]
+        )
+        return [Hint(told, SAMPLING)]
     padding = getattr(module, "padding", None)
     pad = (None if isinstance(padding, str) else _pair(padding)) or (0, 0)
     left = max((size[i] + 2 * pad[i] - (kernel or (1, 1))[i]) % stride[i] for i in range(2))

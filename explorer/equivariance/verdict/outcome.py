@@ -80,7 +80,8 @@ class Report:
     """The answer to "does this network respect this group, and if not, where does it fail?".
 
     `table[layer][element]` is (cumulative, local), medians over samples; `verdict` is "holds", "broken" or "no law".
-    `made` is False where the fault only shows in the guilty layers, as trials found.
+    `made` is False where the fault only shows in the guilty layers, as trials found. `beyond` counts members of a set
+    on which the law fails that holds on those of the data; 0 where none are known.
     """
 
     model: str
@@ -101,6 +102,7 @@ class Report:
     versions: Mapping[str, str]
     warnings: tuple[str, ...] = ()
     made: bool = True
+    beyond: int = 0
 
     @property
     def holds(self) -> bool:

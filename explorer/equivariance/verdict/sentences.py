@@ -84,7 +84,12 @@ def by_guess(row: LayerReport, trace: Trace, judged: Collection[str], only: bool
     """
     if only and row.local is None:
         return between(row.name, row.local, trace, judged)
-    return f"{row.name} is measured against a guessed field type, '{row.field}'; if it is wrong, correct that first"
+    return guess(row.name, row.field)
+
+
+def guess(name: str, field: str) -> str:
+    """Say that a layer is measured against a guessed field type."""
+    return f"{name} is measured against a guessed field type, '{field}'; if it is wrong, correct that first"
 
 
 def left(name: str, although: Sequence[str]) -> str:
@@ -138,6 +143,39 @@ def ties(shows: str, element: str, apart: float) -> str:
     )
 
 
+def few(shows: str, element: str, count: int, more: int) -> str:
+    """Say that a law failed on few members of a set, and on how many it was tested instead.
+
+    Args:
+        shows: the first layer that shows it, or without an element one that breaks its own law on few alone.
+    """
+    if not element:
+        return (
+            f"on the {count} members of the data {shows} breaks the law by itself, which it keeps on {more} that are "
+            f"drawn alike, as where a network samples more than there are: it was tested on these {more}"
+        )
+    return (
+        f"on the {count} members of the data the law fails ({element}), first seen in {shows}, which keeps it on "
+        f"{more} that are drawn alike, as where a network samples more than there are: it was tested on these {more}"
+    )
+
+
+def beyond(count: int, more: int, element: str) -> str:
+    """Say on how many members of a set a law fails that holds on those of the data."""
+    return (
+        f"on the {count} members of the data the law holds, and on {more} that are drawn alike it fails ({element}): "
+        "test it on as many as it is used with"
+    )
+
+
+def too_few(shows: str, count: int, more: int) -> str:
+    """Say that a law fails on so few members alone."""
+    return (
+        f"the law fails on these {count} members, first seen in {shows}; on {more} that are drawn alike it holds at "
+        "every layer that has one, as where a network samples more than there are and takes some twice"
+    )
+
+
 def tied(shows: str, apart: float) -> str:
     """Say that the law fails on these numbers alone, since some of them tie."""
     return (
@@ -164,9 +202,26 @@ def in_steps(step: int, coarsest: str, element: str, error: float | None) -> str
     return tested if error is None else f"{tested}; under {element} the error of the output is {error:.1e}"
 
 
-def in_coarser_steps(step: int) -> str:
-    """Say by which steps a law holds that is broken in those of the layers."""
+def in_coarser_steps(step: int, kept: Sequence[str]) -> str:
+    """Say by which steps a law holds that is broken in those of the layers.
+
+    Args:
+        kept: the guilty layers that keep it by themselves then.
+    """
+    if kept:
+        return (
+            f"in steps of {step} the output does follow, to rounding, and {listed(kept)} by "
+            f"{'themselves' if len(set(kept)) > 1 else 'itself'}: windows or patches so wide have places of their own"
+        )
     return f"in steps of {step} the output does follow, to rounding: the network may work on windows or patches so wide"
+
+
+def windows(step: int, coarse: int, kept: Sequence[str]) -> str:
+    """Say in which steps layers keep the law, as windows do, and that it was tested in these."""
+    return (
+        f"{listed(kept)} keep{'s' if len(set(kept)) == 1 else ''} the law in steps of {coarse} and not of {step}, as "
+        f"windows so wide do: it was tested in steps of {coarse}, for what breaks it in these as well"
+    )
 
 
 def same_answer(name: str, several: bool) -> str:

@@ -92,11 +92,13 @@ class Counting:
 
     Attributes:
         calls: how many had answered.
+        begun: whether any was called.
         missing: how many more channels the layer that refused takes than it was given; 0 where none tells.
     """
 
     def __init__(self, call: Callable[[nn.Module, tuple[Tensor, ...]], Any] | None) -> None:
         self.call, self.calls, self.missing = call or (lambda network, given: network(*given)), 0, 0
+        self.begun = False
 
     def __call__(self, network: nn.Module, given: tuple[Tensor, ...]) -> Any:
         entered: list[tuple[nn.Module, Any]] = []
@@ -118,6 +120,7 @@ class Counting:
         finally:
             for hook in hooks:
                 hook.remove()
+            self.begun = self.calls > 0 or len(entered) > 1  # the first is the network itself
             if entered:
                 module, args = entered[-1]
                 told = next(iter(tensors_of(args, {})), None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING, ClassVar
 
 from explorer.declare.space import Domains, Kind, Representations, Scene
@@ -96,6 +97,10 @@ class GraphSpace(Space):
         Question("axes", "Axes of x", "N nodes, C channels, with a batch of one where it takes one.", "choice", AXES),
         Question("most", "Nodes at most", "The largest number of nodes that it is made for.", "whole"),
         Question("known", "Numbers below", "How many whole numbers its table has, modulo which they are.", "whole"),
+        Question(
+            "tables", "Tables", "NAME:AXES of each, of which a letter counts the members of a set: x:1xAx3,y:1xAx1.",
+            "named", lettered=True,
+        ),
         *QUESTIONS,
     )  # fmt: skip
 
@@ -112,8 +117,11 @@ class GraphSpace(Space):
 
     def fit(self, sample: Sample, form: Form) -> Sample:
         from explorer.spaces.graph.network.features import fit_graph
+        from explorer.spaces.graph.network.tables import fit_tables
 
         assert isinstance(form, GraphInput)
+        if form.tables:
+            return fit_tables(sample, form)
         return fit_graph(sample, form)
 
     def part_of(self, sample: Sample, part: str) -> Sample | None:
@@ -139,14 +147,19 @@ class GraphSpace(Space):
 
     def takes(self, form: Form) -> tuple[int | str | None, ...]:
         assert isinstance(form, GraphInput)
+        if form.tables:
+            return tuple(name for name, _ in form.tables)
         return ("nodes", form.channels, *(name for name in form.signals if name != "x"))
 
     def inputs(self, sample: Sample, form: Form, device: torch.device, dtype: torch.dtype) -> Inputs:
         from explorer.network.input.inputs import from_signals
         from explorer.spaces.graph.network.attempts import axis_of, laid
         from explorer.spaces.graph.network.members import with_turn
+        from explorer.spaces.graph.network.tables import table_inputs
 
         assert isinstance(form, GraphInput)
+        if form.tables:
+            return table_inputs(sample, form, device, dtype)
         held = form.held
         made = replace(from_signals(sample, held, device, dtype), call=form.way.call(held))
         if form.axes == AXES[0] and "other" not in held:
@@ -160,13 +173,16 @@ class GraphSpace(Space):
 
     def attempts(self, network: nn.Module, kind: str) -> Iterator[Form]:
         from explorer.spaces.graph.network.attempts import set_inputs
+        from explorer.spaces.graph.network.tables_trial import tables_inputs
 
-        return set_inputs(network) if kind == "set" else iter(())
+        return chain(set_inputs(network), tables_inputs(network)) if kind == "set" else iter(())
 
     def readings(self, network: nn.Module, form: Form) -> Iterator[Form]:
         from explorer.spaces.graph.network.attempts import other_axes
 
         assert isinstance(form, GraphInput)
+        if form.tables:
+            return
         widths = form.channels or 1, form.other_channels or form.edge_channels or 1
         for axes in other_axes(network, form.way, form.axes, widths, AXES[:3]):
             yield replace(form, axes=axes)
@@ -174,6 +190,11 @@ class GraphSpace(Space):
     def declared(self, said: Declared) -> Form:
         form = super().declared(said)
         assert isinstance(form, GraphInput)
+        if form.tables:
+            from explorer.spaces.graph.network.tables import require_tables
+
+            require_tables(form.tables)
+            return replace(form, signals=())
         if not set(form.signals) & set(DRAWN):
             raise ValueError(f"signals are one or more of {', '.join(SIGNALS)}, with {' or '.join(DRAWN)} among them")
         bare = said.kind == "set" and "signals" not in dict(said.answers)

@@ -1,4 +1,4 @@
-"""Acquit in idle time a network that breaks its law on ties alone, by the trial of an audit."""
+"""Acquit in idle time a network that breaks its law on ties alone, or on few elements, by the trials of an audit."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from torch import Tensor
 
 from explorer.declare.elements import Element, chain_element
 from explorer.declare.inputs import Inputs
+from explorer.equivariance.few import keeps, many
 from explorer.equivariance.ties import APART, apart, beside
 from explorer.equivariance.trial import rounding
 from explorer.equivariance.verdict import sentences
@@ -23,38 +24,36 @@ from explorer.square.preparing.kept import kept
 from explorer.square.preparing.prepare import Prepared
 from explorer.state.state import State
 
-BRIEF = "values tie, and beside these numbers the law holds"
+TIED = "values tie, and beside these numbers the law holds"
+FEW = "there are few members, and on more of them the law holds"
 
 
 def tied(p: Prepared, state: State, square: Square) -> Iterator[Square]:
     """Yield the square without a verdict where the law holds on all numbers beside these, which tie."""
     if square.verdict != "broken" or p.trouble:
         return
-    element = chain_element(state.steps).on(p.inputs)
-    if not p.inputs.exact(element):
+    element = chain_element(state.steps)
+    if not p.inputs.exact(element.on(p.inputs)):
         return
     try:
-        first = _first_tied(p, element)
+        told, brief = _why(p, element)
     except (LayerError, ValueError):  # it does not run in double precision, or on other numbers
         return
-    if first:
+    if told:
         # an error on these numbers there is, and it is shown; it is no layer's fault
         measures = {
             name: replace(m, verdict="no law") if m.seen or m.verdict == "broken" else m
             for name, m in square.measures.items()
         }
-        told = sentences.tied(first, APART)
         yield replace(
-            square, measures=measures, verdict="no law", guilty=(), shows="", hints=(), message=told, brief=BRIEF
+            square, measures=measures, verdict="no law", guilty=(), shows="", hints=(), message=told, brief=brief
         )
 
 
 @kept(most=16)
-def _first_tied(p: Prepared, element: Element) -> str:
-    """Return the first layer that breaks the law here and, as all others, not beside; "" where there is none."""
+def _why(p: Prepared, element: Element) -> tuple[str, str]:
+    """Return why the law breaks on these numbers and not on others, whole and in a few words; "" where it does."""
     model, x, values, _ = double_run(p)
-    if (other := beside(x, p.seed)) is None:
-        return ""
     names, least = list(p.trace.by_name), rounding.of_run(p.trace, torch.float64)
 
     def run(of: Inputs) -> Mapping[str, Tensor]:
@@ -67,5 +66,12 @@ def _first_tied(p: Prepared, element: Element) -> str:
         return None if errors.keys().isdisjoint(p.trace.outputs) else [n for n, e in errors.items() if e > least[n]]
 
     with p.unrecorded(), evaluating(model):
-        found = broken(x, values)
-        return found[0] if found and broken(other, run(other)) == [] else ""
+        if not (found := broken(x, values)):
+            return "", ""
+        other = beside(x, p.seed)
+        if other is not None and broken(other, run(other)) == []:
+            return sentences.tied(found[0], APART), TIED
+        for more in many(x, p.seed):
+            if keeps(p.trace, run, more, [element], found[0], least[found[0]]) and broken(more, run(more)) == []:
+                return sentences.too_few(found[0], x.places, more.places), FEW
+    return "", ""

@@ -156,6 +156,7 @@ def test_translations_meet_strides_and_borders() -> None:
     options: dict[str, Any] = {"padding_mode": "circular"}
     report = check_equivariance(nn.Sequential(conv(1, 2, stride=2, **options)), image(13), "translation")
     assert report.guilty == ("0",) and "no multiple of its stride 2" in report.hints[0]
+    assert sum("falls between the samples" in hint for hint in report.hints) == 1
     bordered = check_equivariance(nn.Sequential(conv(1, 2, fault=True)), image(13), "translation")
     assert bordered.guilty == ("0",) and "pads with zeros" in bordered.hints[0]
     assert len(bordered.hints) == 2 and "it holds under translation-inside" in bordered.hints[1]

@@ -130,7 +130,7 @@ def test_the_form_asks_for_several_sequences(file: str) -> None:
 def test_what_lacks_is_told(file: str) -> None:
     with pytest.raises(ValueError, match="takes audio, text: text is missing"):
         checked_under("shift", f"{file}:Ordered", "audio=random:40x8")
-    with pytest.raises(ValueError, match=r"INPUT_CHANNELS = \{'audio': 8, \.\.\.\} or INPUT_SIGNALS"):
+    with pytest.raises(ValueError, match=r"INPUT_CHANNELS = \{'audio': 8, \.\.\.\} of sequences, INPUT_SIGNALS"):
         checked_under("shift", f"{file}:Unlike")
     with pytest.raises(ValueError, match=r"\{'name': 1, \.\.\.\} for a dict"):
         checked_under("shift", f"{file}:Unsaid")

@@ -48,19 +48,28 @@ def taken_widths(
         made = trial_graph(x, second, nodes=nodes)
         return answer_of(network, [laid(made[s], axes, s) for s in way.signals], call) is not None
 
+    begun = False
     reached: dict[int, int] = {}
     missing: dict[int, int] = {}
     for x in map(int, first):
         if runs(x, 1):
             return x, 1
-        reached[x], missing[x] = call.calls, call.missing
+        reached[x], missing[x], begun = call.calls, call.missing, begun or call.begun
     if not {"edge_attr", "other"} & set(way.signals):
         return None
     # a layer that refuses what both are joined to may tell how wide the second is
     told = [(x, 1 + more) for x, more in missing.items() if more > 0]
     # where none tells, those that got less far are refused whatever the second is
-    furthest = [x for x, calls in reached.items() if calls == max(reached.values())]
-    rest = ((x, w) for x in furthest for w in [x, *wide] if w > 1)
+    most = max(reached.values())
+    furthest = [x for x, calls in reached.items() if calls == most]
+    matters = begun and len(furthest) < len(reached)
+    if begun and not matters:  # the first does not help it further: does the second?
+        for w in wide:
+            if runs(furthest[0], w):
+                return furthest[0], w
+            matters = matters or call.calls > most
+    # where neither does, both may have to be as wide
+    rest = ((x, w) for x in furthest for w in ([x, *wide] if matters else [x]) if w > 1)
     return next((pair for pair in dict.fromkeys([*told, *rest]) if runs(*pair)), None)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from explorer.declare.telling.asking import Named
 from explorer.network.input.ways import Called
 
 SIGNALS = (
@@ -35,6 +36,8 @@ class GraphInput(Called):
             are the first ones, and all others of the sample follow.
         axes: those of x, one of AXES; an adjacency has a batch of one where x has.
         most: the largest number of nodes that the network is made for (dense attention), or None.
+        tables: name and axes of each argument, ("1xAx3",), of a network that takes several tables of numbers, of which
+            a letter counts the members of a set (`explorer.spaces.graph.network.tables`); () for what `signals` say.
     """
 
     space = "graph"
@@ -48,8 +51,11 @@ class GraphInput(Called):
     most: int | None = None
     columns: tuple[str, ...] = ()
     axes: str = AXES[0]
+    tables: Named = ()
 
     @property
     def drawn(self) -> str:
         """Return x, else numbers of the nodes, else a matrix between them."""
+        if self.tables:
+            return self.tables[0][0]
         return next((s for s in DRAWN if s in self.signals), self.signals[0])

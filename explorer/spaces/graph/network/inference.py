@@ -21,6 +21,7 @@ _POINTWISE = (
 )  # fmt: skip
 
 
+SCATTER = 0.5  # of the spread of numbers: by how much those of an added element differ from those of its pattern
 FEW = 4  # nodes: of fewer, none is left out in a trial
 
 
@@ -107,6 +108,23 @@ class GraphInference(Inference):
             return None  # a number of the node that is left out: not every product looks whether it is one
         self.fewer = ((Nodes(), self.nodes, len(nodes)), (Edges(), self.edges, len(listed)))
         return fewer
+
+    def grown(self, inputs: Inputs, count: int, seed: int) -> Inputs | None:
+        """Return a set of so many elements, each near one of those that there are; of a graph None."""
+        if self.edges >= 0 or not 0 < self.nodes < count:
+            return None
+        again = np.arange(count) % self.nodes
+        generator = torch.Generator().manual_seed(seed)
+
+        def changed(value: Tensor, field: FieldType) -> Tensor:
+            if not (isinstance(field.domain, Nodes) and value.is_floating_point()):
+                return value
+            drawn = torch.randn(value.shape, generator=generator, device="cpu", dtype=torch.float64).to(value)
+            new = torch.arange(count, device=value.device) >= self.nodes
+            size = float(value.std()) or float(value.abs().mean())
+            return value + (SCATTER * size * drawn.movedim(field.domain.axis, -1) * new).movedim(-1, field.domain.axis)
+
+        return inputs.moved(GraphMap(again, np.arange(0), 1.0, self.nodes, 0)).map(changed)
 
     def placed(self, shape: tuple[int, ...], resized: tuple[int, ...]) -> FieldType | None:
         if len(shape) != len(resized):

@@ -17,6 +17,7 @@ from explorer.spaces.graph.network.attempts import (
     widths,
 )
 from explorer.spaces.graph.network.form import AXES, DRAWN, OF_A_GRAPH, SIGNALS, GraphInput
+from explorer.spaces.graph.network.tables import said_tables
 
 WHERE = ("x", "edge_index", "adjacency", "number", "edge_attr", "edge_weight")  # what arguments of any name may be
 
@@ -25,8 +26,10 @@ def graph_input(own: Recognised) -> GraphInput | None:
     """Return what a network on graphs takes, or None for one that takes no graph.
 
     Raises:
-        ValueError: INPUT_SIGNALS or INPUT_CHANNELS are none, or several readings of its arguments run.
+        ValueError: INPUT_TABLES, INPUT_SIGNALS or INPUT_CHANNELS are none, or several readings of its arguments run.
     """
+    if (tables := said_tables(own.said("input_tables"))) is not None:
+        return GraphInput(signals=(), tables=tables)
     signals = own.said("input_signals")
     if signals is not None:
         listed = isinstance(signals, list | tuple)

@@ -49,9 +49,10 @@ def image_input(own: Recognised) -> InputSpec:
             return named_images(found)
         first = needed[0]
         raise ValueError(
-            f"its forward takes ({', '.join(needed)}): call check_equivariance with the tensors, of sets as they are, "
-            f"or say INPUT_SHAPE = {{{first!r}: (channels, height, width) or 'vector 5', 'number', 'below 10', ...}}, "
-            f"INPUT_CHANNELS = {{{first!r}: 8, ...}} or INPUT_SIGNALS = ('x', 'edge_index', ...)"
+            f"its forward takes ({', '.join(needed)}): say INPUT_SHAPE = {{{first!r}: (channels, height, width) or "
+            f"'vector 5', 'number', 'below 10', ...}}, INPUT_CHANNELS = {{{first!r}: 8, ...}} of sequences, "
+            f"INPUT_SIGNALS = ('x', 'edge_index', ...) or INPUT_TABLES = {{{first!r}: '1xAx3', ...}} of sets, which "
+            "--group permutation finds by trial"
         )
     shape = _input_shape(own) if declared is None else declared_shape(declared)
     if declared is None and own.takes_one() and (names := _read_off(own, shape[0])):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from explorer.declare.telling.hints import first, grouped
+import pickle
+
+from explorer.declare.telling.hints import SAMPLING, Hint, first, grouped, of_kind
 
 
 def test_one_reason_of_many_layers_is_told_once() -> None:
@@ -16,3 +18,8 @@ def test_one_reason_of_many_layers_is_told_once() -> None:
 def test_one_name_more_is_named_rather_than_counted() -> None:
     assert first("abcd", 3) == "a, b, c, d"
     assert first("abcde", 3) == "a, b, c and 2 more"
+
+
+def test_a_hint_is_known_by_its_kind_whatever_its_words_in_another_process_too() -> None:
+    hint = pickle.loads(pickle.dumps(Hint("pool: 7x7 does not fit", SAMPLING)))
+    assert of_kind(["pool: 7x7 is no multiple", hint], SAMPLING) == [hint] == ["pool: 7x7 does not fit"]

@@ -73,3 +73,40 @@ def test_where_nothing_ties_it_holds(engine: LocalEngine, tmp_path: Path) -> Non
 def test_a_fault_is_named_whether_values_tie_or_not(engine: LocalEngine, tmp_path: Path, tie: bool) -> None:
     found = square(engine, tmp_path, tie, "+ torch.linspace(0, 1, len(x))[:, None]")
     assert found.verdict == "broken" and found.message == ""
+
+
+FEW = """
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(0)
+        self.inside, self.out = nn.Linear(3, 6), nn.Linear(6, 2)
+
+    def forward(self, x):
+        far, last, kept = torch.full_like(x[:, 0], 1e10), (x - x.mean(0)).square().sum(1).argmax(), []
+        for _ in range(14):
+            kept.append(last)
+            far = torch.minimum(far, (x - x[last]).square().sum(1))
+            last = far.argmax()
+        kept = torch.stack(kept)FAULT
+        return self.out(torch.relu(self.inside(x[kept])).mean(0))
+"""
+
+
+@pytest.mark.parametrize("fault", ["", " * 0 + torch.arange(14) // 2"])
+def test_where_more_are_sampled_than_there_are_nobody_is_guilty(
+    engine: LocalEngine, tmp_path: Path, fault: str
+) -> None:
+    path, data = tmp_path / "net.py", tmp_path / "data.npz"
+    path.write_text(FEW.replace("FAULT", fault))
+    np.savez(data, x=np.random.default_rng(0).standard_normal((9, 3)).astype(np.float32))
+    state = State(f"{path}:Net[points signals=position]", sample=str(data), steps=(Step("permute", (11.0,)),))
+    *_, last = engine.refine(engine.answer(state, lambda: False))
+    found = last.squares[0]
+    assert found.verdict == ("broken" if fault else "no law") and bool(found.message) != bool(fault)
+    if not fault:
+        assert found.brief == "there are few members, and on more of them the law holds"
+        assert found.message.startswith("the law fails on these 9 members, first seen in inside")

@@ -35,6 +35,8 @@ def repeated():
 CLOUD = partial(of, 2, 3, 10, act="nodes@2")
 P = "permutation"
 CASES = (
+    # nine atoms, of which twelve are sampled
+    *pairs("sampling", "PointNet2", partial(of, 1, 30, 3), P, ("fixed",), {1: "mark"}, "ethanol-3d"),
     *pairs("clouds", "PointNet", CLOUD, P, ("fixed",), {**FML, 2: "conv2"}, "torus"),
     *pairs("clouds", "Segmenting", CLOUD, P, ("nodes@2",), FML, "torus"),
     *pairs("clouds", "DynamicGraph", CLOUD, P, ("fixed",), {1: "first", 2: "edge2 edge2.0", 3: "last"}, "torus"),

@@ -1,0 +1,99 @@
+"""Tell by trial whether a law fails only since there are few elements, as where a network samples more than there are.
+
+It takes some twice then, and which ones follows their order. A fault that layers make is there on more elements too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+from torch import Tensor
+
+from explorer.declare.elements import Element
+from explorer.declare.inputs import Inputs
+from explorer.equivariance.audit import Audit
+from explorer.equivariance.coarser import keeps_alone
+from explorer.equivariance.ties import Untied, apart, faults
+from explorer.equivariance.verdict import sentences
+from explorer.network.space import inference_of
+from explorer.network.tracing.layers import LayerError, Trace
+
+SEEN = 1e-6  # relative error that is no rounding in double precision
+MORE = (64, 512)  # elements, one after the other, where there are fewer: what samples so many has enough then
+
+
+def enough(audit: Audit, elements: Sequence[tuple[str, Element]]) -> Untied | None:
+    """Return inputs of more elements, where the first layer that shows a fault on those of an audit shows none."""
+    first, alone = faults(audit)
+    if not first or audit.random or audit.unsteady:
+        return None
+    x, least, made = audit.cases[0].inputs, audit.rounding[first], dict(elements)
+    errors = {label: error or 0.0 for label, (error, _) in audit.table[first].items() if label in made}
+    if not errors:
+        return None
+    worst = max(errors, key=errors.__getitem__)
+
+    def run(of: Inputs) -> Mapping[str, Tensor]:
+        return audit.run(of)[0]
+
+    for more in many(x, audit.seed):
+        # one element tells of most faults that more elements do not help
+        gone = all(keeps(audit.trace, run, more, [made[n] for n in labels], first, least) for labels in ([worst], made))
+        # another layer may make a fault of its own on few, behind one that makes it on many as well
+        rest = [] if gone else [n for n in audit.names if n in alone and n != first]
+        shown = first if gone else next((n for n in rest if _recovers(audit, n, made.values(), more)), "")
+        if shown:
+            others = (inference_of(c.inputs).grown(c.inputs, more.places, audit.seed) for c in audit.cases)
+            told = sentences.few(shown, worst if gone else "", x.places, more.places)
+            return Untied([one for one in others if one is not None], told)
+    return None
+
+
+def _recovers(audit: Audit, name: str, elements: Iterable[Element], more: Inputs) -> bool:
+    """Say whether a layer by itself keeps the law on more members."""
+    try:
+        return all(keeps_alone(audit, audit.trace[name], element, more) for element in elements)
+    except LayerError:
+        return False
+
+
+def beyond(audit: Audit, elements: Sequence[tuple[str, Element]]) -> tuple[int, str]:
+    """Return on how many more members a law fails that holds on those of an audit, and the element; (0, "") on none.
+
+    As where a network takes the first so many, and there are no more of them.
+    """
+    x = audit.cases[0].inputs
+    if audit.random or audit.unsteady or not elements or not x.x.is_floating_point():
+        return 0, ""  # whole numbers that are drawn alike tie
+    (label, element), ends = elements[-1], audit.trace.outputs
+
+    def run(of: Inputs) -> Mapping[str, Tensor]:
+        return audit.run(of)[0]
+
+    for more in many(x, audit.seed):
+        try:
+            found = apart(audit.trace, run, more, run(more), element, ends)
+        except LayerError:  # it takes no more of them
+            return 0, ""
+        if any(float(error.max()) > SEEN for error in found.values()):
+            return more.places, label
+    return 0, ""
+
+
+def many(x: Inputs, seed: int) -> Iterator[Inputs]:
+    """Yield inputs of more elements than there are."""
+    inference = inference_of(x)
+    yield from filter(None, (inference.grown(x, count, seed) for count in MORE))
+
+
+def keeps(
+    trace: Trace, run: Callable[[Inputs], Mapping[str, Tensor]], x: Inputs, elements: Sequence[Element], name: str,
+    least: float,
+) -> bool:  # fmt: skip
+    """Say whether a layer keeps its law under elements; not so where it runs on no such inputs, or has no law there."""
+    try:
+        values = run(x)
+        found = [apart(trace, run, x, values, element, [name]) for element in elements]
+    except LayerError:  # as of a table with a row for each of a few elements
+        return False
+    return all(name in of and float(of[name].max()) <= least for of in found)

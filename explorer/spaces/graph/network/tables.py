@@ -1,0 +1,98 @@
+"""Give a network several tables of numbers, of which some have a row for each member of the same set.
+
+A table is written as its axes with an x between them: numbers for their sizes, and for an axis that counts the members
+of a set a letter, the same for the same set, "1xAx3". Such sets may be of any size; nothing that a sample holds is
+like them, so their numbers are drawn at random.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from explorer.declare.inputs import Inputs
+from explorer.declare.samples import Sample, Signal
+from explorer.declare.telling.asking import Named, Question
+from explorer.network.input.arguments import ByName
+from explorer.spaces.graph.fields import EDGE_INDEX, GRAPH
+from explorer.spaces.graph.network.form import GraphInput
+from explorer.spaces.graph.network.members import Members, in_order
+
+ROWS = (9, 7, 11, 6)  # members of the sets A, B, C, D: no two as many
+OTHER_ROWS = (8, 10, 5, 12)
+
+
+def axes_of(text: str) -> list[str]:
+    return text.split("x")
+
+
+def table(text: str, seed: int, rows: Sequence[int] = ROWS) -> Tensor:
+    """Return numbers for a table; a matrix between all members of a set has none below zero, and is its transpose."""
+    axes = axes_of(text)
+    shape = [rows[ord(axis) - ord("A")] if axis.isupper() else int(axis) for axis in axes]
+    chance = torch.Generator().manual_seed(seed)
+    if axes[-2:-1] == axes[-1:] and axes[-1].isupper():
+        found = torch.rand(shape, generator=chance, device="cpu")
+        return (found + found.transpose(-2, -1)) / shape[-1]
+    return torch.randn(shape, generator=chance, device="cpu")
+
+
+def fit_tables(sample: Sample, wanted: GraphInput) -> Sample:
+    """Return a sample of the tables that a network takes, in place of one that has none of them."""
+    made = {name: Signal(table(_text(form), k).numpy(), GRAPH) for k, (name, form) in enumerate(wanted.tables)}
+    made["edge_index"] = Signal(np.zeros((2, 0), np.int64), EDGE_INDEX)
+    names = ", ".join(name for name, _ in wanted.tables)
+    return replace(
+        sample, domain="set", signals=MappingProxyType(made), names=(), channels=(), label_names=(),
+        notes=(f"{names} are random numbers in place of the data",),
+    )  # fmt: skip
+
+
+def table_inputs(sample: Sample, form: GraphInput, device: torch.device, dtype: torch.dtype) -> Inputs:
+    """Return the tables with the members of their first set, and once more for each further one."""
+    names = tuple(name for name, _ in form.tables)
+    values = [torch.tensor(sample.signals[name].values, device=device, dtype=dtype) for name in names]
+    texts = [_text(sizes) for _, sizes in form.tables]
+    turns = []
+    for letter in dict.fromkeys(axis for text in texts for axis in axes_of(text) if axis.isupper()):
+        axes = tuple(tuple(k for k, axis in enumerate(axes_of(text)) if axis == letter) for text in texts)
+        first = next(k for k, of in enumerate(axes) if len(of) == 1)
+        turns.append(in_order(first, Members(first, axes).fields(), values, names, ByName(names)))
+    return replace(turns[0], turns=tuple(turns[1:]))
+
+
+def said_tables(said: object) -> Named | None:
+    """Return the tables that a file says, INPUT_TABLES = {"x": "1xAx3", "y": "1xBx3"}; None where it says none.
+
+    Raises:
+        ValueError: it says something else.
+    """
+    if said is None:
+        return None
+    if not isinstance(said, Mapping) or not all(isinstance(v, str) for pair in said.items() for v in pair):
+        raise ValueError("INPUT_TABLES must be a dict of texts, as in {'x': '1xAx3', 'y': '1xBx3'}")
+    question = Question("INPUT_TABLES", "", "", "named", lettered=True)
+    found: Named = question.parse(",".join(f"{name}:{axes}" for name, axes in said.items()))
+    require_tables(found)
+    return found
+
+
+def require_tables(tables: Named) -> None:
+    """Raise ValueError where no table has one axis that counts the members of each set."""
+    texts = [axes_of(_text(sizes)) for _, sizes in tables]
+    letters = {axis for axes in texts for axis in axes if axis.isupper()}
+    known = {chr(ord("A") + k) for k in range(len(ROWS))}
+    if not letters or not letters <= known or not all(any(t.count(n) == 1 for t in texts) for n in letters):
+        raise ValueError(
+            f"tables are NAME:AXES with an x between the sizes, and a letter of {', '.join(sorted(known))} for the axis"
+            " that counts the members of a set, as in context_x:1xAx2,context_y:1xAx1,target_x:1xBx2"
+        )
+
+
+def _text(sizes: Sequence[int | str | None]) -> str:
+    return "x".join(map(str, sizes))

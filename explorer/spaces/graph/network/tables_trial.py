@@ -1,0 +1,117 @@
+"""Find by trial which tables of numbers a network takes: how wide each is, and which have rows for the same members."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import product
+
+from torch import Tensor, nn
+
+from explorer.network.input.arguments import ByName, needed_arguments
+from explorer.network.input.ways import meant
+from explorer.network.tracing.trials import Counting, answer_of
+from explorer.spaces.graph.network.attempts import widths
+from explorer.spaces.graph.network.form import GraphInput
+from explorer.spaces.graph.network.tables import OTHER_ROWS, ROWS, axes_of, table
+
+MOST = 4  # tables
+STEPS = 16  # that each member of a set may have, as of series at the nodes of a graph
+LAID = ("{n}x{c}", "1x{n}x{c}", "1x{c}x{n}")
+IN_TIME = ("1x{n}x{t}x{c}", "1x{t}x{n}x{c}", "1x{c}x{t}x{n}", "1x{c}x{n}x{t}")
+TRIALS = 400  # of widths, for each layout
+
+Widths = tuple[int, ...]
+
+
+def tables_inputs(network: nn.Module) -> Iterator[GraphInput]:
+    """Yield the tables that a network takes: the first layout in which members hear of each other, else the first.
+
+    Tables that need not have as many rows are of sets of their own.
+    """
+    names = needed_arguments(network)
+    if not 1 < len(names) <= MOST or any(meant(name, ("edge_index",)) for name in names):
+        return  # a list of edges is no table
+    call, found = ByName(names), []
+    pairs = [bool(meant(name, ("adjacency",))) for name in names]
+    layouts = LAID if not any(pairs) else (*LAID, *IN_TIME)
+    for layout in layouts:
+        for sets in _sharing(pairs):
+
+            def texts(wide: Widths, layout: str = layout, sets: Sequence[str] = sets) -> list[str]:
+                return [
+                    f"{n}x{n}" if pair else layout.format(n=n, c=c, t=STEPS)
+                    for n, c, pair in zip(sets, wide, pairs, strict=True)
+                ]
+
+            if (wide := _taken(network, call, texts, len(names))) is not None:
+                found.append(texts(wide))
+                break
+    if found:
+        best = next((one for one in found if _hears(network, call, one)), found[0])
+        yield GraphInput(signals=(), tables=tuple((name, (text,)) for name, text in zip(names, best, strict=True)))
+
+
+def _sharing(pairs: Sequence[bool]) -> Iterator[tuple[str, ...]]:
+    """Yield a letter for the set of each table, most sets first; a matrix of all pairs is of a set that a table has."""
+    letters = [chr(ord("A") + k) for k in range(len(pairs))]
+    every = product(letters, repeat=len(pairs))
+    orders = [one for one in every if list(dict.fromkeys(one)) == letters[: len(set(one))]]
+    for one in sorted(orders, key=lambda sets: -len(set(sets))):
+        tables = {letter for letter, pair in zip(one, pairs, strict=True) if not pair}
+        if set(one) == tables:
+            yield one
+
+
+def _taken(
+    network: nn.Module, call: Callable[..., object], texts: Callable[[Widths], list[str]], count: int
+) -> Widths | None:
+    """Return the widths of tables that a network runs with, also with other numbers of members; None for none.
+
+    Those that come furthest are changed first: as a layer that refuses tells, then one by one.
+    """
+    counting, wide, left = Counting(call), widths(network), TRIALS
+    seen: dict[Widths, tuple[int, int]] = {}
+
+    def runs(one: Widths) -> bool:
+        nonlocal left
+        left -= 1
+        done = answer_of(network, _made(texts(one)), counting) is not None
+        seen[one] = counting.calls, counting.missing
+        return done and answer_of(network, _made(texts(one), OTHER_ROWS), call) is not None
+
+    waiting: list[Widths] = [(1,) * count]
+    if runs(waiting[0]):
+        return waiting[0]
+    while waiting and left > 0:
+        waiting.sort(key=lambda one: (-seen[one][0], sum(one)))
+        here = waiting.pop(0)
+        missing = seen[here][1]
+        steps = [here[k] + missing for k in range(count)] if missing > 0 else []
+        told: list[Widths] = [(*here[:k], w, *here[k + 1 :]) for k, w in enumerate(steps)]
+        alone = [(*here[:k], w, *here[k + 1 :]) for k in range(count) for w in wide]
+        for one in told or alone:
+            if one not in seen and left > 0:
+                if runs(one):
+                    return one
+                waiting.append(one)
+    return None
+
+
+def _made(texts: Sequence[str], rows: Sequence[int] = ROWS) -> list[Tensor]:
+    return [table(text, k, rows) for k, text in enumerate(texts)]
+
+
+def _hears(network: nn.Module, call: Callable[..., object], texts: Sequence[str]) -> bool:
+    """Say whether the first member of the first set changes what is said of others, or of all."""
+    given = _made(texts)
+    axis = axes_of(texts[0]).index("A")
+    other = given[0].clone()
+    other.narrow(axis, 0, 1).add_(1.0)
+    one, two = (answer_of(network, [x, *given[1:]], call) for x in (given[0], other))
+    if one is None or two is None or one.shape != two.shape:
+        return False
+    changed = one != two
+    if ROWS[0] not in one.shape:
+        return bool(changed.any())
+    by_member = changed.movedim(one.shape.index(ROWS[0]), 0).reshape(ROWS[0], -1).any(1)
+    return bool(by_member[1:].any())

@@ -1,0 +1,112 @@
+"""Networks in files that take several tables, of which some have rows for the same members: found by trial, or said."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from explorer.app.answering.engine import LocalEngine
+from explorer.app.command.audit import audit
+from explorer.equivariance.verdict.outcome import Report
+from explorer.network.opening.refusals import ModelError
+from explorer.state.state import State
+
+NETS = """
+import torch
+from torch import nn
+
+
+class Latest(nn.Module):
+    def __init__(self, fault=0):
+        super().__init__()
+        self.fault = fault
+
+    def forward(self, h, axis):
+        w = 1.0 + self.fault * torch.arange(h.shape[axis]).to(h)
+        return (h.movedim(axis, -1) * w).movedim(-1, axis)
+
+
+class Process(nn.Module):
+    def __init__(self, fault=0):
+        super().__init__()
+        self.encoder, self.decoder, self.late = nn.Linear(5, 8), nn.Linear(10, 3), Latest(fault)
+
+    def forward(self, context_x, context_y, target_x):
+        r = self.late(self.encoder(torch.cat([context_x, context_y], -1)), 1).mean(1, keepdim=True)
+        return self.decoder(torch.cat([target_x, r.expand(-1, target_x.shape[1], -1)], -1))
+
+
+class Field(nn.Module):
+    def __init__(self, fault=0):
+        super().__init__()
+        self.place, self.colour, self.late = nn.Linear(3, 8), nn.Linear(11, 4), Latest(fault)
+
+    def forward(self, positions, directions):
+        return self.colour(torch.cat([self.late(self.place(positions).relu(), 0), directions], -1))
+
+
+class Three(nn.Module):
+    def __init__(self, fault=0):
+        super().__init__()
+        self.a, self.b, self.c, self.out = nn.Linear(5, 8), nn.Linear(4, 8), nn.Linear(3, 8), nn.Linear(24, 2)
+        self.late = Latest(fault)
+
+    def forward(self, customers, articles, shops):
+        found = [self.a(customers).relu(), self.b(articles).relu(), self.late(self.c(shops), 0)]
+        return self.out(torch.cat([h.mean(0) for h in found], -1))
+
+
+class Traffic(nn.Module):
+    def __init__(self, fault=0):
+        super().__init__()
+        self.time, self.out, self.late = nn.Conv2d(2, 8, (1, 3)), nn.Linear(8, 1), Latest(fault)
+
+    def forward(self, X, A_hat):  # (batch, nodes, steps, channels)
+        h = self.late(torch.relu(self.time(X.permute(0, 3, 1, 2))), 2)
+        return self.out(torch.einsum("ij,bcjt->bcit", A_hat, h).mean(-1).transpose(1, 2))
+"""
+TAKEN = {
+    "Process": "context_x:1xAx4,context_y:1xAx1,target_x:1xBx2",
+    "Field": "positions:Ax3,directions:Ax3",
+    "Three": "customers:Ax5,articles:Bx4,shops:Cx3",
+    "Traffic": "X:1xAx16x2,A_hat:AxA",
+}
+
+
+def checked(folder: Path, call: str, text: str = "", more: str = "", group: str = "permutation") -> Report:
+    path = folder / "net.py"
+    path.write_text(NETS + more)
+    (report,) = audit(LocalEngine({}, trust=True), State(f"{path}:{call}{text}"), group, "float64", None, {})
+    return report
+
+
+@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] if n == "Three" else []) for n in TAKEN])
+def test_what_several_tables_are_is_found_by_trial_and_their_laws_are_judged(tmp_path: Path, name: str) -> None:
+    report = checked(tmp_path, name)
+    assert report.verdict == "holds" and not report.beyond
+    assert any(f"--input 'set tables={TAKEN[name]}'" in note for note in report.warnings)
+    broken = checked(tmp_path, f"{name}(fault=1)")
+    assert (broken.verdict, broken.guilty) == ("broken", ("late",))
+
+
+def test_tables_are_said_in_the_file_or_beside_the_network(tmp_path: Path) -> None:
+    said = "\nINPUT_TABLES = {'context_x': '1xAx3', 'context_y': '1xAx2', 'target_x': '1xBx2'}\n"
+    report = checked(tmp_path, "Process", more=said, group="")
+    assert report.verdict == "holds" and report["decoder"].field == "graph scalar"
+    assert "context_x, then target_x is moved" in report.text()
+    assert checked(tmp_path, "Three(fault=1)", f"[set tables={TAKEN['Three']}]").guilty == ("late",)
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("{'positions': 'Ax3', 'directions': 'A*3'}", "sizes and letters"),
+        ("{'positions': '9x3', 'directions': '9x3'}", "a letter of A, B, C, D"),
+        ("{'positions': 'AxA'}", "a letter of A, B, C, D"),
+        ("'Ax3'", "must be a dict of texts"),
+    ],
+)
+def test_tables_that_are_none_are_refused_in_a_sentence(tmp_path: Path, said: str, told: str) -> None:
+    with pytest.raises(ModelError, match=told):
+        checked(tmp_path, "Field", more=f"\nINPUT_TABLES = {said}\n", group="")
