@@ -101,6 +101,14 @@ def test_only_a_table_that_could_be_several_things_asks(text: str, ask: bool, tm
     assert decide(str(path), "grid").ask is ask
 
 
+def test_a_table_of_thousands_of_columns_is_a_series(tmp_path: Path) -> None:
+    """A heading longer than what is usually looked at: edges were offered, from its first two columns."""
+    heading, row = (",".join(f"sensor number {k}" if top else "0.5" for k in range(4000)) for top in (True, False))
+    path = place(tmp_path, "wide.csv", "\n".join([heading, row, row, row]) + "\n")
+    assert readings(path)[0][0].name == "series" and not ambiguous(readings(path))
+    assert find_sample(str(path)).x.values.shape == (3, 4000)
+
+
 def test_the_kind_of_the_shown_model_decides_what_is_open(tmp_path: Path) -> None:
     path = str(weeks(tmp_path))
     assert decide(path, "graph").text == path and not decide(path, "graph").ask

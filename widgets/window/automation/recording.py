@@ -21,6 +21,7 @@ from widgets.window.controller import Controller
 
 PICTURES = 72  # at most
 FRAMES_PER_SECOND = 18.0
+GIVEN_UP = "The film was given up, and nothing is written: what it is of was changed while it was taken."
 
 
 class Recorder(QObject):
@@ -75,7 +76,7 @@ class Recorder(QObject):
     def _frame_came(self, frame: Frame) -> None:
         moved = replace(frame.state, layer="", channel=None) != replace(self._asked, layer="", channel=None)
         if self._controller.state.steps != self._asked.steps or frame.state.epoch != self._asked.epoch:
-            self._end()
+            self._give_up()
         elif not moved:
             self._grab.start()  # after the views have drawn it
 
@@ -85,7 +86,7 @@ class Recorder(QObject):
 
     def _take_picture(self) -> None:
         if self._controller.state.steps != self._asked.steps:
-            self._end()
+            self._give_up()
             return
         self._view.catch_up()
         self._view.settle()  # a stage in space is coarse while it moves
@@ -100,6 +101,10 @@ class Recorder(QObject):
     def _write(self) -> None:
         self._end()
         write(self._controller, self._pictures, self._path, self.finished.emit)
+
+    def _give_up(self) -> None:
+        self._end()
+        self._controller.told.emit(GIVEN_UP)
 
     def _end(self) -> None:
         self._filming = False
@@ -154,6 +159,7 @@ class Turntable(QObject):
     def _frame_came(self, frame: Frame) -> None:
         if frame.state != self._state:  # not only measured more closely
             self.stop()
+            self._controller.told.emit(GIVEN_UP)
 
     def _take_picture(self) -> None:
         picture = next(self._turn, None)

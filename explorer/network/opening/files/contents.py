@@ -38,7 +38,7 @@ class Damaged(Exception):
 
 @dataclass(frozen=True, slots=True)
 class TensorEntry:
-    """A tensor of a file: its name, shape and type of numbers ("F32", "float32": as the format writes it)."""
+    """A tensor of a file: its name, shape and type of numbers, as torch writes it ("float32") in every format."""
 
     name: str
     shape: tuple[int, ...]

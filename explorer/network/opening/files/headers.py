@@ -10,10 +10,14 @@ from explorer.network.opening.files.contents import Damaged, TensorEntry
 
 LONGEST = 100_000_000  # bytes of a header, which is safetensors' own bound
 MOST = 1_000_000  # tensors
-BITS = {
-    "BOOL": 8, "U8": 8, "I8": 8, "F8_E5M2": 8, "F8_E4M3": 8, "F8_E8M0": 8, "F4": 4, "F6_E2M3": 6, "F6_E3M2": 6,
-    "I16": 16, "U16": 16, "F16": 16, "BF16": 16, "I32": 32, "U32": 32, "F32": 32, "I64": 64, "U64": 64, "F64": 64,
-    "C64": 64,
+# (bits of one number, its type as torch writes it); torch has no word for those of 6 bits
+TYPES = {
+    "BOOL": (8, "bool"), "U8": (8, "uint8"), "I8": (8, "int8"), "F8_E5M2": (8, "float8_e5m2"),
+    "F8_E4M3": (8, "float8_e4m3fn"), "F8_E8M0": (8, "float8_e8m0fnu"), "F4": (4, "float4_e2m1fn"),
+    "F6_E2M3": (6, "F6_E2M3"), "F6_E3M2": (6, "F6_E3M2"), "I16": (16, "int16"), "U16": (16, "uint16"),
+    "F16": (16, "float16"), "BF16": (16, "bfloat16"), "I32": (32, "int32"), "U32": (32, "uint32"),
+    "F32": (32, "float32"), "I64": (64, "int64"), "U64": (64, "uint64"), "F64": (64, "float64"),
+    "C64": (64, "complex64"),
 }  # fmt: skip
 
 
@@ -64,7 +68,7 @@ def read_header(path: Path) -> tuple[tuple[TensorEntry, ...], dict[str, str]]:
         raise Damaged(f"it is cut off: its tensors need {end:,} bytes and {held:,} are there")
     if end < held:
         raise Damaged(f"{held - end:,} bytes at its end belong to no tensor")
-    entries = tuple(TensorEntry(name, tuple(entry["shape"]), entry["dtype"]) for name, entry in whole.items())
+    entries = tuple(TensorEntry(name, tuple(entry["shape"]), TYPES[entry["dtype"]][1]) for name, entry in whole.items())
     return entries, metadata
 
 
@@ -74,13 +78,13 @@ def _span(name: str, entry: Any) -> tuple[int, int]:
     if not isinstance(entry, dict) or set(entry) != {"dtype", "shape", "data_offsets"}:
         raise Damaged(f"the entry of the tensor {short} is not of dtype, shape and data_offsets")
     dtype, shape, offsets = entry["dtype"], entry["shape"], entry["data_offsets"]
-    if not isinstance(dtype, str) or dtype not in BITS:
+    if not isinstance(dtype, str) or dtype not in TYPES:
         raise Damaged(f"the tensor {short} has the unknown type {str(dtype)[:40]!r}")
     if not isinstance(shape, list) or not all(type(n) is int and 0 <= n < 2**63 for n in shape) or len(shape) > 64:
         raise Damaged(f"the shape of the tensor {short} is no list of sizes")
     if not isinstance(offsets, list) or len(offsets) != 2 or not all(type(n) is int and n >= 0 for n in offsets):
         raise Damaged(f"the offsets of the tensor {short} are no two positions")
-    bits = BITS[dtype]
+    bits = TYPES[dtype][0]
     for n in shape:
         bits *= n
     if (offsets[1] - offsets[0]) * 8 != bits:

@@ -1,6 +1,7 @@
 """Lists of edges as text: a line for each, source, target and perhaps a weight and further numbers.
 
-Commas, semicolons, tabs or spaces between; lines that begin with # or % are remarks. A header is found by its words.
+Commas, semicolons, tabs or spaces between; lines that begin with # or % are remarks. A header is found by its words,
+or by its being of words that no other line has.
 Whole numbers are read by numpy, ten million lines in a few seconds; anything else goes line by line. An edge is
 undirected unless a column "Type" (as Gephi has it) or a remark "# directed" says otherwise; "# nodes: 12" tells of
 nodes that have no edge.
@@ -11,6 +12,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -40,6 +42,8 @@ _OWN = (".edges", ".edgelist")  # endings of nothing else
 _COLUMNS = ("source", "target", "weight")
 _WORDS_OF_PROSE = 4
 _LONGEST_LINE = 2**20
+_READ_THROUGH = 10_000  # lines: where there are no more, all of them tell whether the first one is an edge
+_LEAST_BELOW = 3  # edges that tell words above them from an edge
 CHUNK = 500_000  # lines at a time
 MOST = MAX_LISTED // 2
 _REMARK = ("#", "%", "//")
@@ -78,6 +82,7 @@ class _Layout:
     directed: bool = False
     nodes: int | None = None
     header: bool = False
+    apart: bool = False  # the heading is known by its words being names of no other line
     line: str = ""
 
 
@@ -111,7 +116,7 @@ def _layout(file: IO[str], asked: Mapping[str, str] = MappingProxyType({})) -> _
                 nodes = int(match[1])
         elif text:
             lines.append((number, text))
-            if len(lines) == 2:
+            if len(lines) == _READ_THROUGH:
                 break
     if not lines:
         raise Broken("it has no line that is an edge", "write source, target in each line")
@@ -125,9 +130,10 @@ def _layout(file: IO[str], asked: Mapping[str, str] = MappingProxyType({})) -> _
         named = any(_number(low) and not _number(high) for high, low in zip(words, following))
     if len(lines) == 1 and (named or ((len(cells) > 2 or set(words) & _HEADINGS) and not any(map(_number, words)))):
         raise Broken(f"line {number + 1} is a heading and no line follows", "write the numbers, or the edges, below it")
-    named = asked["header"] == "yes" if "header" in asked else named
+    apart = not named and "header" not in asked and len(lines) < _READ_THROUGH and _stands_apart(lines, mark)
+    named = asked["header"] == "yes" if "header" in asked else named or apart
     directed = asked["directed"] == "yes" if "directed" in asked else directed
-    layout = _Layout(mark, number, len(cells), directed=directed, nodes=nodes, header=named, line=head)
+    layout = _Layout(mark, number, len(cells), directed=directed, nodes=nodes, header=named, apart=apart, line=head)
     if len(cells) < 2:
         raise Broken(f"line {number + 1} has one column", "write source, target in each line")
     if not named and mark is None and len(cells) > 2 and not cells[2].startswith("{") and not _number(cells[2]):
@@ -146,6 +152,16 @@ def _layout(file: IO[str], asked: Mapping[str, str] = MappingProxyType({})) -> _
     layout.others = [one for one in layout.others if one[0] not in used]
     layout.first = number + named
     return layout
+
+
+def _stands_apart(lines: list[tuple[int, str]], mark: str | None) -> bool:
+    """Say whether the first line names nothing that another one names, while each of these has a name of another."""
+    if mark is None or any('"' in line or "{" in line for _, line in lines) or len(lines) <= _LEAST_BELOW:
+        return False
+    head, *rest = ([cell.strip() for cell in line.split(mark)] for _, line in lines)
+    times = Counter(name for row in rest for name in set(row[:2]))
+    alone = all(cell and not _number(cell) and not times[cell] for cell in head)
+    return alone and len(head) > 1 and all(any(times[name] > 1 for name in row[:2]) for row in rest)
 
 
 def _by_header(layout: _Layout, words: list[str], following: list[str]) -> None:
@@ -303,6 +319,10 @@ def _found(nodes: int, ends: NDArray[np.int64], values: NDArray[Any], layout: _L
     weighted = layout.weight is not None
     others = [name for _, name in layout.others]
     made = Found(nodes, ends, directed)
+    if layout.apart:
+        made.notes.append(
+            f"first line a heading: no other line names {' or '.join(_split(layout.line, layout.mark)[:2])}"
+        )
     made.weight = values[:, 0] if weighted and values.shape[1] else None
     made.attributes = values[:, weighted : weighted + len(others)] if others else None
     if others and others != [f"e{k}" for k in range(len(others))]:

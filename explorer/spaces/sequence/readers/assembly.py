@@ -21,6 +21,8 @@ MOST_VALUES = 2**26  # 256 MiB of float32
 MOST_NAMED = 2**20  # steps that keep their text: it takes more memory than the values
 MOST_TEXT = 2**28  # bytes
 UTF8 = "save it as text in UTF-8"
+_LEAST_LINES = 4  # in the beginning of a table that tells what it is
+_LONGEST_HEAD = 2**20  # bytes
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")
 
 
@@ -77,6 +79,8 @@ def head_of(path: Path, size: int = 2**16) -> str | None:
     """
     with path.open("rb") as file:
         raw = file.read(size)
+        if raw.count(b"\n") < _LEAST_LINES:  # a heading of thousands of columns is longer: the numbers are below it
+            raw += file.read(_LONGEST_HEAD)
         more = bool(file.read(1))
     text = plain_lines(raw.decode(encoding_of(raw[:LOOKED_AT]), "replace").removeprefix("\ufeff"))
     if _CONTROL.search(text):

@@ -130,6 +130,21 @@ def test_ways_to_write_a_list_of_edges(text: str, edges: list[tuple[int, int]], 
     assert sorted(map(tuple, sample.signals["edge_index"].values.T.tolist())) == both
 
 
+def test_words_above_names_are_no_edge(tmp_path: Path) -> None:
+    """Nodes called word and next stood beside the sentence; a first edge of a part of its own is read on request."""
+    path = place(tmp_path, "words.csv", "word,next\nthe,cat\ncat,sat\nsat,on\non,the\nthe,mat\n")
+    sample = find_sample(str(path))
+    assert len(sample.x.values) == 5 and "first line a heading: no other line names word or next" in sample.notes
+    assert find_sample(f"{path}?as=edges&header=no").x.values.shape[0] == 7
+
+
+@pytest.mark.parametrize("text", ["a,b\nb,c\nc,d\nd,a\n", "a,b\nc,d\ne,f\ng,h\n", "a,b\nc,d\nd,e\n"])
+def test_a_first_edge_between_names_is_an_edge(text: str, tmp_path: Path) -> None:
+    """It shares a name with others, others stand apart as well, or there are too few to tell."""
+    sample = find_sample(str(place(tmp_path, "a.csv", text)))
+    assert len(sample.x.values) == len(set(text) - set(",\n")) and not any("heading" in note for note in sample.notes)
+
+
 def test_gephi_says_what_is_directed(tmp_path: Path) -> None:
     sample = read_file(place(tmp_path, "a.csv", "Source,Target,Type,Weight\na,b,Directed,2\nb,a,Directed,5\n"))
     assert sample.directed and weights(sample) == {("a", "b"): 2, ("b", "a"): 5}

@@ -66,6 +66,16 @@ def test_tokens_are_coloured_by_it_where_the_layer_lies_in_that_attention(qtbot:
     np.testing.assert_allclose(view.canvas.shown.tint["before"], part.attended.row[:, 1])
 
 
+def test_tokens_are_coloured_by_logits_on_both_sides_of_zero(qtbot: QtBot) -> None:
+    """All of them had the colour of the end of a scale that went from 0 to a negative number."""
+    part = token_part()
+    part = replace(part, values=part.values - 2, moved=part.moved - 2)
+    scene = timeline(qtbot, time_frame(part)).canvas.shown
+    scale, limit = scene.tint_scale
+    assert scale == "signed"
+    assert limit == pytest.approx(max(-tint.min() for tint in scene.tint.values()))
+
+
 @pytest.mark.parametrize("layer", ["stack.norm1", f"{BLOCK}2.context"])
 def test_other_layers_keep_their_colours(qtbot: QtBot, layer: str) -> None:
     view = timeline(qtbot, time_frame(attended_part(), layer=layer, node=STEP))

@@ -1,7 +1,8 @@
-"""A film of a stage in space: its pictures are those of the stage at rest."""
+"""Films: pictures in space are those of the stage at rest; one that is given up says so."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -38,3 +39,14 @@ def test_pictures_of_a_film_are_as_sharp_as_the_stage_at_rest(
     still = recording.as_array(view.snapshot().toImage()).astype(int)
     assert len(films[0]) == len(film.elements) > 1
     assert np.abs(films[0][-1].astype(int) - still[: films[0][-1].shape[0], : films[0][-1].shape[1]]).mean() < 0.2
+
+
+def test_a_film_that_is_given_up_for_a_turn_says_so(qtbot: QtBot, open_window: Open, tmp_path: Path) -> None:
+    """It ended without a word, and no file was there."""
+    window = open_window(State("c4-cnn", steps=parse_chain("rotate:90"), device="cpu"))
+    settle(qtbot, window)
+    view = window.panes.named("stage")
+    assert view is not None
+    recording.Recorder(window.controller, view, str(tmp_path / "film.gif")).begin()
+    window.controller.set_steps(parse_chain("rotate:30"))
+    qtbot.waitUntil(lambda: window.infobar.text.text() == recording.GIVEN_UP, timeout=20_000)

@@ -249,8 +249,10 @@ class TimelineView(FrameView[tuple[Square, TimePart]]):
         name = self.parts()[0][0].layer.name if what == "layer" else what
         scale, limit = scale_of(name, *(Pyramid(v) for v in known.values()))
         if what in ("attention", "attended"):
-            spans = [Pyramid(v).span()[1] for v in known.values()]
-            scale, limit = "positive", max(spans, default=0.0) or 1.0
+            spans = [Pyramid(v).span() for v in known.values()]
+            low, high = min((s[0] for s in spans), default=0.0), max((s[1] for s in spans), default=0.0)
+            # logits are seen so as well, and masked ones are far below zero
+            scale, limit = ("signed", max(-low, high)) if low < 0 else ("positive", high or 1.0)
         return known, (scale, limit)
 
     # what the hand does -----------------------------------------------------------------------------------------
