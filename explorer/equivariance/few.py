@@ -17,8 +17,10 @@ from explorer.equivariance.ties import Untied, apart, faults
 from explorer.equivariance.verdict import sentences
 from explorer.network.space import inference_of
 from explorer.network.tracing.layers import LayerError, Trace
+from explorer.work.budget import held_bytes
 
 SEEN = 1e-6  # relative error that is no rounding in double precision
+ROOM = 256 * 2**20  # bytes of the values of all layers on more elements; lifted points took 22 GB at 512
 MORE = (64, 512)  # elements, one after the other, where there are fewer: what samples so many has enough then
 
 
@@ -36,7 +38,7 @@ def enough(audit: Audit, elements: Sequence[tuple[str, Element]]) -> Untied | No
     def run(of: Inputs) -> Mapping[str, Tensor]:
         return audit.run(of)[0]
 
-    for more in many(x, audit.seed):
+    for more in many(x, audit.seed, audit.cases[0].values):
         # one element tells of most faults that more elements do not help
         gone = all(keeps(audit.trace, run, more, [made[n] for n in labels], first, least) for labels in ([worst], made))
         # another layer may make a fault of its own on few, behind one that makes it on many as well
@@ -70,7 +72,7 @@ def beyond(audit: Audit, elements: Sequence[tuple[str, Element]]) -> tuple[int, 
     def run(of: Inputs) -> Mapping[str, Tensor]:
         return audit.run(of)[0]
 
-    for more in many(x, audit.seed):
+    for more in many(x, audit.seed, audit.cases[0].values):
         try:
             found = apart(audit.trace, run, more, run(more), element, ends)
         except LayerError:  # it takes no more of them
@@ -80,10 +82,18 @@ def beyond(audit: Audit, elements: Sequence[tuple[str, Element]]) -> tuple[int, 
     return 0, ""
 
 
-def many(x: Inputs, seed: int) -> Iterator[Inputs]:
-    """Yield inputs of more elements than there are."""
-    inference = inference_of(x)
-    yield from filter(None, (inference.grown(x, count, seed) for count in MORE))
+def many(x: Inputs, seed: int, values: Mapping[str, Tensor]) -> Iterator[Inputs]:
+    """Yield inputs of more elements than there are, as far as a network that looks at all pairs has room for them.
+
+    Args:
+        values: of all layers on `x`.
+    """
+    inference, size = inference_of(x), held_bytes([values])
+    for count in MORE:
+        if size * (count / max(1, x.places)) ** 2 > ROOM:
+            return
+        if (grown := inference.grown(x, count, seed)) is not None:
+            yield grown
 
 
 def keeps(

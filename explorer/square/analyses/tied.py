@@ -71,7 +71,7 @@ def _why(p: Prepared, element: Element) -> tuple[str, str]:
         other = beside(x, p.seed)
         if other is not None and broken(other, run(other)) == []:
             return sentences.tied(found[0], APART), TIED
-        for more in many(x, p.seed):
+        for more in many(x, p.seed, values):
             if keeps(p.trace, run, more, [element], found[0], least[found[0]]) and broken(more, run(more)) == []:
                 return sentences.too_few(found[0], x.places, more.places), FEW
     return "", ""
