@@ -15,6 +15,7 @@ from explorer.equivariance import measure
 from explorer.equivariance.audit import Audit
 from explorer.equivariance.ties import unjudged
 from explorer.equivariance.trial import rounding
+from explorer.equivariance.trial.exchanges import Seen
 from explorer.network.space import inference_of
 from explorer.network.tracing.layers import Layer
 from explorer.network.tracing.running import evaluating
@@ -44,7 +45,7 @@ def coarser(audit: Audit, guilty: Sequence[str], made: Made, step: int) -> tuple
             # also on data that are nowhere empty
             errors = (unjudged(audit, element, other) for other in (False, True) for _, element in found)
             if all(error is not None and error < rounding.LEAST for error in errors):
-                return coarse, [n for n in guilty if all(_alone(audit, audit.trace[n], g) for _, g in found)]
+                return coarse, _keeping(audit, guilty, found, _seen(audit) if guilty else [])
     return None
 
 
@@ -54,9 +55,11 @@ def windowed(audit: Audit, guilty: Sequence[str], made: Made, step: int) -> tupl
     The rest of them breaks it for another reason than that of windows: None as well where there is no rest.
     """
     best: tuple[int, list[str]] | None = None
+    seen: list[tuple[Inputs, Seen]] = []
     for coarse, found in _multiples(made, step) if len(guilty) > 1 else ():
         with evaluating(audit.model), torch.no_grad():
-            kept = [n for n in guilty if all(_alone(audit, audit.trace[n], element) for _, element in found)]
+            seen = seen or _seen(audit)
+            kept = _keeping(audit, guilty, found, seen)
         if kept and (best is None or len(kept) > len(best[1])):
             best = coarse, kept
     return None if best is None or len(best[1]) == len(guilty) else best
@@ -72,16 +75,27 @@ def _multiples(made: Made, step: int) -> Iterator[tuple[int, list[tuple[str, Ele
         yield step * times, found
 
 
-def _alone(audit: Audit, layer: Layer, element: Element) -> bool:
-    """Say whether a layer by itself keeps the law under an element, on the data and on unrelated ones."""
+def _seen(audit: Audit) -> list[tuple[Inputs, Seen]]:
+    """Return what all layers give and are given on the data and on unrelated ones: one run for all layers and steps."""
     x = audit.cases[0].inputs
-    return all(keeps_alone(audit, layer, element, given) for given in (x, inference_of(x).another(x, audit.seed)))
+    both = x, inference_of(x).another(x, audit.seed)
+    return [(given, audit.run(given, inputs=True)) for given in both]
 
 
-def keeps_alone(audit: Audit, layer: Layer, element: Element, given: Inputs) -> bool:
-    """Say whether a layer by itself keeps the law under an element on these inputs."""
-    values, fed = audit.run(given, inputs=True)
-    bound, value = element.on(given), values[layer.name]
+def _keeping(
+    audit: Audit, names: Sequence[str], elements: Sequence[tuple[str, Element]], seen: Sequence[tuple[Inputs, Seen]]
+) -> list[str]:
+    """Return which of the layers keep the law by themselves under all elements, on all inputs."""
+    return [
+        name for name in names
+        if all(keeps_alone(audit, audit.trace[name], g, given, run) for _, g in elements for given, run in seen)
+    ]  # fmt: skip
+
+
+def keeps_alone(audit: Audit, layer: Layer, element: Element, given: Inputs, seen: Seen) -> bool:
+    """Say whether a layer by itself keeps the law under an element on these inputs, on which the network was run."""
+    (values, fed), bound = seen, element.on(given)
+    value = values[layer.name]
     expected = measure.expected_after(bound, layer, value)
     alone = measure.local_answer(audit.model, audit.trace, layer, bound, fed.get(layer.called, ()))
     if layer.field is None or expected is None or alone is None or alone.shape != expected.shape:

@@ -5,7 +5,7 @@ It takes some twice then, and which ones follows their order. A fault that layer
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from torch import Tensor
 
@@ -43,7 +43,7 @@ def enough(audit: Audit, elements: Sequence[tuple[str, Element]]) -> Untied | No
         gone = all(keeps(audit.trace, run, more, [made[n] for n in labels], first, least) for labels in ([worst], made))
         # another layer may make a fault of its own on few, behind one that makes it on many as well
         rest = [] if gone else [n for n in audit.names if n in alone and n != first]
-        shown = first if gone else next((n for n in rest if _recovers(audit, n, made.values(), more)), "")
+        shown = first if gone else _recovering(audit, rest, list(made.values()), more)
         if shown:
             others = (inference_of(c.inputs).grown(c.inputs, more.places, audit.seed) for c in audit.cases)
             told = sentences.few(shown, worst if gone else "", x.places, more.places)
@@ -51,12 +51,20 @@ def enough(audit: Audit, elements: Sequence[tuple[str, Element]]) -> Untied | No
     return None
 
 
-def _recovers(audit: Audit, name: str, elements: Iterable[Element], more: Inputs) -> bool:
-    """Say whether a layer by itself keeps the law on more members."""
+def _recovering(audit: Audit, names: Sequence[str], elements: Sequence[Element], more: Inputs) -> str:
+    """Return the first of these layers that by itself keeps the law on more members, "" where none does."""
     try:
-        return all(keeps_alone(audit, audit.trace[name], element, more) for element in elements)
+        seen = audit.run(more, inputs=True) if names else ({}, {})
     except LayerError:
-        return False
+        return ""
+
+    def keeps_it(name: str) -> bool:
+        try:
+            return all(keeps_alone(audit, audit.trace[name], element, more, seen) for element in elements)
+        except LayerError:
+            return False
+
+    return next(filter(keeps_it, names), "")
 
 
 def beyond(audit: Audit, elements: Sequence[tuple[str, Element]]) -> tuple[int, str]:
