@@ -35,7 +35,7 @@ _SILENCE = threading.RLock()
 
 
 MOST = 300  # characters of a sentence
-_MOST_OF_NAME, _MOST_TO_DO, _MOST_OF_VALUE = 60, 110, 40
+_MOST_OF_NAME, _MOST_TO_DO, _MOST_OF_VALUE, _MOST_SEARCHED = 60, 110, 40, 3000
 # what is no character to read, and what Python writes in its place
 _HIDDEN = re.compile(r"(?:\ufffd|\\x[0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\U[0-9a-fA-F]{8})+")
 _QUOTED = re.compile(rf"(['\"])(.{{{_MOST_OF_VALUE + 1},}}?)\1(?=[\s,;.:)]|$)")
@@ -156,6 +156,8 @@ def refusal(path: Path, what: str, do: str) -> ReadError:
     do = _clipped(plain(do).strip(" .;:"), _MOST_TO_DO)
     room = MOST - len(f"cannot read {name}: ; {do}.")
     said = plain(what).strip(" .;:")
+    if len(said) > _MOST_SEARCHED:  # the pattern below takes the square of as many quotes
+        said = f"{said[: _MOST_SEARCHED // 2]}…{said[-_MOST_SEARCHED // 2 :]}"
     if len(said) > room:  # what is quoted of the file gives way, not what is said of it
         said = _QUOTED.sub(lambda found: f"{found[1]}{_clipped(found[2], _MOST_OF_VALUE)}{found[1]}", said)
     return ReadError(f"cannot read {name}: {_clipped(said, room)}; {do}.")

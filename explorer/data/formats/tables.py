@@ -166,7 +166,12 @@ def _is_date(cell: str) -> bool:
 
 def heading_word(cell: str) -> str:
     """Return a heading without its unit: "time" of "Time (s)"."""
-    return re.sub(r"\s*(\([^)]*\)|\[[^\]]*\])$", "", cell.strip().lower())
+    word = cell.strip().lower()
+    for opens, closes in ("()", "[]"):
+        if word.endswith(closes):  # sought by hand: a pattern takes the square of a hundred thousand brackets
+            at = word.find(opens, word.rfind(closes, 0, -1) + 1)
+            return word[:at].rstrip() if at >= 0 else word
+    return word
 
 
 def mark_of(line: str) -> str | None:

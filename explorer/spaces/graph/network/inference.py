@@ -25,6 +25,14 @@ SCATTER = 0.5  # of the spread of numbers: by how much those of an added element
 FEW = 4  # nodes: of fewer, none is left out in a trial
 
 
+def _once(value: Tensor, field: FieldType) -> tuple[int, Tensor] | None:
+    """Return the axis of members, and which of their real numbers occur but once; None of anything else."""
+    if not (isinstance(field.domain, Nodes) and value.is_floating_point()):
+        return None
+    _, which, often = value.unique(return_inverse=True, return_counts=True)
+    return field.domain.axis, torch.eq(often, 1)[which]
+
+
 class GraphInference(Inference):
     """A graph with so many nodes and listed edges; a set has none of the latter."""
 
@@ -110,21 +118,33 @@ class GraphInference(Inference):
         return fewer
 
     def grown(self, inputs: Inputs, count: int, seed: int) -> Inputs | None:
-        """Return a set of so many elements, each near one of those that there are; of a graph None."""
+        """Return a set of so many elements, each near one of those that there are; None of a graph, or of none alone.
+
+        Numbers that occur twice stay: masks, and who belongs to whom, mean nothing else, and whoever looks for the
+        first of those that are equal is to find several.
+        """
         if self.edges >= 0 or not 0 < self.nodes < count:
             return None
-        again = np.arange(count) % self.nodes
+        once = [_once(v, f) for v, f in zip(inputs.values, inputs.fields, strict=True)]
+        alone = torch.zeros(self.nodes, dtype=torch.bool)
+        for axis, free in filter(None, once):
+            alone |= free.cpu().movedim(axis, 0).flatten(1).any(1)
+        if not bool(alone.any()):
+            return None  # copies would be equal, and any of them be first
+        patterns = np.concatenate([np.arange(self.nodes), np.resize(np.flatnonzero(alone), count - self.nodes)])
         generator = torch.Generator().manual_seed(seed)
 
-        def changed(value: Tensor, field: FieldType) -> Tensor:
-            if not (isinstance(field.domain, Nodes) and value.is_floating_point()):
+        def changed(value: Tensor, found: tuple[int, Tensor] | None) -> Tensor:
+            if found is None:
                 return value
+            axis, free = found
             drawn = torch.randn(value.shape, generator=generator, device="cpu", dtype=torch.float64).to(value)
-            new = torch.arange(count, device=value.device) >= self.nodes
-            size = float(value.std()) or float(value.abs().mean())
-            return value + (SCATTER * size * drawn.movedim(field.domain.axis, -1) * new).movedim(-1, field.domain.axis)
+            by = drawn * free.index_select(axis, torch.as_tensor(patterns, device=value.device))
+            by.narrow(axis, 0, self.nodes).zero_()
+            return value + SCATTER * (float(value.std()) or float(value.abs().mean())) * by
 
-        return inputs.moved(GraphMap(again, np.arange(0), 1.0, self.nodes, 0)).map(changed)
+        moved = inputs.moved(GraphMap(patterns, np.arange(0), 1.0, self.nodes, 0))
+        return replace(moved, values=tuple(map(changed, moved.values, once)))
 
     def placed(self, shape: tuple[int, ...], resized: tuple[int, ...]) -> FieldType | None:
         if len(shape) != len(resized):

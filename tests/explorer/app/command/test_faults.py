@@ -92,7 +92,7 @@ def test_a_full_disk_is_told_and_what_was_there_stays(tmp_path: Path) -> None:
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (2_000, 2_000))
 
-    in_one_sentence(ended(command(tmp_path, *words, before=full)), "File too large: report.json")
+    in_one_sentence(ended(command(tmp_path, *words, before=full)), f"File too large: {out / 'report.json'}")
     assert {path.name: path.read_bytes() for path in out.iterdir()} == first
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
 

@@ -11,6 +11,9 @@ from equiscope import check_equivariance
 from equiscope.inputs import points
 from explorer.app.answering.engine import LocalEngine
 from explorer.app.command.audit import audit
+from explorer.declare.inputs import Inputs
+from explorer.network.space import inference_of
+from explorer.spaces.graph.fields import NODE
 from explorer.state.state import State
 
 
@@ -71,6 +74,39 @@ def test_that_the_first_so_many_are_taken_is_told_where_there_are_no_more() -> N
     report = check_equivariance(Sampling(fault="first"), cloud(9), "permutation", details=False)
     assert report.verdict == "holds" and report.beyond == 64
     assert any("on 64 that are drawn alike it fails" in note for note in report.warnings)
+
+
+class Spoken(nn.Module):
+    """Groups of members, by a mask; for each group its first member speaks."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.two = nn.Linear(4, 4)
+
+    def forward(self, x: Tensor, belongs: Tensor) -> Tensor:
+        return belongs @ torch.relu(self.two(x))[belongs.argmax(0)]
+
+
+def grouped() -> Inputs:
+    belongs = (torch.randn(9, 3, generator=torch.Generator().manual_seed(2)) > 0).float()
+    return Inputs((torch.randn(9, 4, generator=torch.Generator().manual_seed(3)), belongs), (NODE, NODE))
+
+
+def test_who_takes_the_first_of_equal_numbers_finds_several_among_more_members_too() -> None:
+    torch.manual_seed(0)
+    report = check_equivariance(Spoken(), grouped(), "permutation", details=False)
+    assert report.verdict == "broken"
+
+
+def test_masks_stay_masks_among_more_members_and_no_two_members_are_equal() -> None:
+    given = grouped()
+    more = inference_of(given).grown(given, 64, 0)
+    assert more is not None and more.places == 64
+    x, belongs = more.values
+    assert belongs.unique().tolist() == [0.0, 1.0] and len(x.unique(dim=0)) == 64
+    assert torch.equal(x[:9], given.values[0]) and torch.equal(belongs[:9], given.values[1])
+    mask = Inputs(given.values[1:], (NODE,))
+    assert inference_of(mask).grown(mask, 64, 0) is None, "copies would be equal"
 
 
 FIRST = """
