@@ -34,6 +34,7 @@ from explorer.work.files.replacing import write_whole
 
 VERSION = 1
 LONGEST = 8 * 2**20  # bytes; a window's layout is a few thousand
+LONGEST_TEXT, LONGEST_SAMPLE = 10_000, 2**20  # characters of a name; text that somebody has typed is a sample
 TEXTS = ("title", "text", "equation", "view", "layout")
 Looks = Mapping[str, Mapping[str, Any]]  # of each view by its name: what was chosen about its picture
 
@@ -280,7 +281,16 @@ def _value(value: Any, kind: Any, name: str) -> Any:
             what = _WANTED.get(wanted, "must hold numbers" if wanted == "float" else "must hold finite numbers")
         raise SessionError(f'"{name}" {what}, not {_show(value)}') from None
     _require_plain(found, name)
+    if name not in TEXTS and (long := _long(found, LONGEST_SAMPLE if name == "sample" else LONGEST_TEXT)):
+        raise SessionError(f'"{name}" holds a text of {long} characters, {_show(found)}: no name is as long')
     return found
+
+
+def _long(value: Any, most: int) -> int:
+    """Return the length of the first text that is longer than that, 0 where none is."""
+    if isinstance(value, tuple):
+        return next(filter(None, (_long(item, most) for item in value)), 0)
+    return len(value) if isinstance(value, str) and len(value) > most else 0
 
 
 def _require_plain(value: Any, name: str) -> None:

@@ -149,13 +149,13 @@ def _declare_input(args: argparse.Namespace) -> None:
 
 def _told(error: BaseException, model: str) -> str:
     """Return one line that says what is wrong and where: the layer, and the line of a person's own file."""
-    from explorer.app.thread.failures import sentence
+    from explorer.app.thread.failures import path_in_sentence, sentence
     from explorer.network.opening.helpers import causes
 
     text = sentence(error).rstrip(".")
     where = str(getattr(error, "where", "") or "")
     if where and where not in text:
-        text += f" [{where}]"
+        text += f" [{path_in_sentence(where)}]"
     if (path := code_of(model)) is None or "(line " in text:
         return text
     for cause in causes(error):

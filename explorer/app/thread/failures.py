@@ -107,6 +107,12 @@ def one_line(text: str) -> str:
     return "".join(c if c.isprintable() else "?" for c in " ".join(text.split()))
 
 
+def path_in_sentence(path: str) -> str:
+    """Return a path as one line, of a long one the beginning and the end."""
+    name = one_line(path[:LONGEST_PATH] + path[LONGEST_PATH:][-LONGEST_PATH:])
+    return name if len(name) <= LONGEST_PATH else f"{name[: LONGEST_PATH // 3]}…{name[-LONGEST_PATH // 2 :]}"
+
+
 def sentence(error: BaseException) -> str:
     """Return one sentence for a person to read; a MemoryError and its kin say what to do."""
     if isinstance(error, Relayed):
@@ -121,8 +127,7 @@ def sentence(error: BaseException) -> str:
     if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
         return "No more files can be opened: close other programs, or raise the limit (ulimit -n)."
     if isinstance(error, OSError) and error.strerror:
-        name = "" if error.filename is None else one_line(str(error.filename))
-        name = name if len(name) <= LONGEST_PATH else f"{name[: LONGEST_PATH // 3]}…{name[-LONGEST_PATH // 2 :]}"
+        name = "" if error.filename is None else path_in_sentence(str(error.filename))
         return f"{error.strerror}{': ' * bool(name)}{name}."
     if isinstance(error, KeyError) and error.args:
         text = f"{error.args[0]!r} is missing"

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 PARTLY = "partly:"  # "d4-cnn@partly:my.safetensors": what fits of them
 WEIGHTS_MARK = "@"  # "d4-cnn@my.safetensors": that card with the parameters of that file
 LIVE = "training.safetensors"  # the file of a network that is learning
+LONGEST = 10_000  # characters of a name: a path and arguments; the patterns take the square of them
 BESIDE = ".equiscope.json"  # ending of the file beside a network's own that remembers what it takes
 # files that are executed where they are opened as a model
 PYTHON = ".py"
@@ -41,20 +43,25 @@ _INPUT = re.compile(rf"(?P<bare>.+\.py:.+|.+(?:{_ENDINGS})|[a-z0-9]+:.+)\[(?P<in
 
 def split_name(name: str) -> tuple[str, str]:
     """Return (model, weights file or "") of a model's name: "d4-cnn@my.safetensors" or "net.py:Net@my.safetensors"."""
-    found = next((match for pattern in _NAMES if (match := pattern.fullmatch(name))), None)
+    found = _read(name)
     return (found["base"], (found["weights"] or "").removeprefix(PARTLY)) if found else (name, "")
 
 
 def _base(name: str) -> str:
     """Return a name without its weights."""
-    found = next((match for pattern in _NAMES if (match := pattern.fullmatch(name))), None)
+    found = _read(name)
     return found["base"] if found else name
+
+
+def _read(name: str, patterns: Iterable[re.Pattern[str]] = _NAMES) -> re.Match[str] | None:
+    """Return how a name is written; None of what is too long to be one."""
+    return next((found for p in patterns if (found := p.fullmatch(name))), None) if len(name) <= LONGEST else None
 
 
 def split_input(name: str) -> tuple[str, str]:
     """Return (name without brackets, what stands in them or "")."""
     base = _base(name)
-    found = _INPUT.fullmatch(base)
+    found = _read(base, [_INPUT])
     return (found["bare"] + name[len(base) :], found["input"]) if found else (name, "")
 
 
@@ -71,7 +78,7 @@ def split_call(base: str) -> tuple[str, str, str | None]:
     Of what is no Python file, all is the file.
     """
     base = split_input(base)[0]
-    found = _PYTHON.fullmatch(base)
+    found = _read(base, [_PYTHON])
     if found is None:
         return base, "", None
     return found["path"], base[len(found["path"]) + 1 :].partition("(")[0], found["arguments"]

@@ -299,3 +299,17 @@ def test_a_damaged_state_of_nonsense_is_read(value: dict[str, Any]) -> None:
         return
     found = read_session(data, damaged=True)
     assert state_from_json(state_to_json(found.state)) == found.state
+
+
+@pytest.mark.parametrize("field", ["model", "compare", "layer", "latent", "against"])
+def test_a_text_that_is_longer_than_any_name_is_refused_in_a_short_sentence(field: str) -> None:
+    data = json.dumps({"equiscope": 1, "state": {field: "tests/" * 20_000}}).encode()
+    with pytest.raises(SessionError, match=f'"{field}" holds a text of 120000 characters') as told:
+        read_session(data)
+    assert len(str(told.value)) < 200
+    assert getattr(read_session(data, damaged=True).state, field) == getattr(State(), field)
+
+
+def test_a_text_that_somebody_has_typed_may_be_long() -> None:
+    state = State(sample="text:" + "to be or not to be " * 5_000)
+    assert state_from_json(state_to_json(state)) == state

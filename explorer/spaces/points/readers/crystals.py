@@ -30,7 +30,7 @@ FEW = "take a part of it"
 _FULL = "it has more than {:,} atoms in a cell, and that is the most"
 _QUOTED = re.compile(r"""'(?:[^']|'(?=\S))*'(?=\s|$)|"(?:[^"]|"(?=\S))*"(?=\s|$)""")
 _WORD = re.compile(r"\S+")
-_NUMBER = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)(?:\(\d*\)?)?")
+_NUMBER = re.compile(r"([+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)(?:\(\d*\)?)?")
 _NUMERIC = ("_cell_length_", "_cell_angle_", "_atom_site_fract_", "_atom_site_cartn_", "_atom_site_occupancy")
 _SYMMETRIES = ("_space_group_symop_operation_xyz", "_space_group_symop.operation_xyz", "_symmetry_equiv_pos_as_xyz")
 Places = NDArray[np.float64]

@@ -145,3 +145,10 @@ def test_a_clock_that_was_set_back(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         os.utime(tmp_path / f"{key}.safetensors", (when, when))
     disk_cache.store("c" * 32, {"x": np.arange(3)}, 9.0)
     assert all(len(disk_cache.load(key * 32)["x"]) == 3 for key in "abc")
+
+
+@pytest.mark.parametrize("word", ["tests/" * 20_000, "a.py:" * 20_000, "a " * 50_000])
+def test_a_name_of_a_hundred_thousand_characters_is_told_in_brief_and_at_once(tmp_path: Path, word: str) -> None:
+    for verb in ("check", "inspect"):
+        code, out, err = ended(command(tmp_path, verb, word))
+        assert (code, out) == (2, "") and err.startswith("equiscope: ") and len(err) < 600, err[:700]

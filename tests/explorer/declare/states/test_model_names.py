@@ -1,0 +1,31 @@
+"""Names of models: what they are split into, and that no name takes the square of its length."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from explorer.declare.states.model_name import files_of, named_as_shown, split_call, split_input, split_name
+
+
+@pytest.mark.parametrize(
+    ("name", "base", "weights"),
+    [
+        ("d4-cnn@my.safetensors", "d4-cnn", "my.safetensors"),
+        ("a@b/net.py:Net(3, x='@')@w.pt", "a@b/net.py:Net(3, x='@')", "w.pt"),
+        ("net.py:Net[graph channels=3]@w.safetensors", "net.py:Net[graph channels=3]", "w.safetensors"),
+        ("timm:vit_tiny", "timm:vit_tiny", ""),
+    ],
+)
+def test_weights_stand_behind_the_last_of_a_name(name: str, base: str, weights: str) -> None:
+    assert split_name(name) == (base, weights)
+
+
+@pytest.mark.parametrize("words", ["a", "tests/", "a.py:", "a=", "[", "@", "/@", "a.pt[", "\n", "a:(", "a.py:N("])
+@pytest.mark.parametrize("count", [9_000, 400_000])
+def test_no_name_takes_the_square_of_its_length(words: str, count: int) -> None:
+    name, began = words * (count // len(words)) + "!", time.process_time()
+    for read in (split_name, split_input, split_call, files_of, named_as_shown):
+        read(name)
+    assert time.process_time() - began < 5.0
