@@ -214,6 +214,15 @@ def test_a_part_of_the_header_without_room_is_said_in_brief(qapp: QApplication) 
     assert header.shown() == ["A network", "broken"]
 
 
+def test_a_part_in_brief_leaves_those_behind_it_their_room(qapp: QApplication) -> None:
+    header = Header()
+    header.write(
+        [("power by degree", "#000", True), ("F(x)", "#00a", False), ("F(ρ(g)x)", "#a00", False)], brief={0: "power"}
+    )
+    header.resize(QFontMetricsF(header.bold).horizontalAdvance("power F(x) F(ρ(g)x)") + 40, 20)
+    assert header.shown() == ["power", "F(x)", "F(ρ(g)x)"]
+
+
 def test_a_new_range_is_painted_once(qtbot):
     """Items inside a view box are moved before it is painted: moved in the middle, all is painted a second time."""
     painted = []

@@ -117,8 +117,15 @@ class Header(pg.GraphicsWidget):
         self._arrange()
 
     def _widths(self) -> list[float]:
+        """Return the width of each part, in brief where not all have room as they are."""
         plain, bold = QFontMetricsF(self._plain), QFontMetricsF(self.bold)
-        return [(bold if heavy else plain).horizontalAdvance(text) + GAP for text, _, heavy in self.parts]
+
+        def widths(brief: Mapping[int, str]) -> list[float]:
+            told = [(brief.get(k, text), heavy) for k, (text, _, heavy) in enumerate(self.parts)]
+            return [(bold if heavy else plain).horizontalAdvance(text) + GAP for text, heavy in told]
+
+        whole = widths({})
+        return whole if sum(whole) - GAP <= self.size().width() else widths(self.brief)
 
     def _arrange(self) -> None:
         """Give the legend its place, or none."""

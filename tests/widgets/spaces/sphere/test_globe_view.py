@@ -78,6 +78,12 @@ def test_the_window_shows_a_globe_and_its_spectrum(qtbot: QtBot, open_window: Op
         np.testing.assert_allclose(shown.before, found[f"spectrum of {names[0]}"])
         np.testing.assert_allclose(shown.before, shown.after, rtol=1e-4)
         assert shown.mixed[0] < 1e-5 and shown.mixed[1:].min() > 0.05, "they mix within each degree, but for constants"
+    for chart, names in zip(view.spectra, SPECTRA, strict=True):
+        told = chart.header.shown() + [chart.names[k] for k in range(2) if chart.header.legend.isVisible()]
+        assert set(names) <= set(told), "both bars are named, however narrow the chart is"
+    for cell in view.canvas.board.cells.items:
+        disc, shorter = cell.triad.rect(), min(cell.frame.rect().width(), cell.frame.rect().height())
+        assert disc.width() < 0.35 * shorter or not cell.triad.isVisible(), "axes hide little of a ball"
     assert "values of degree 2\npower" in view.spectra[0].read(QPointF(2.0, 0.0))
     for ending in ("svg", "png"):
         export_view(view, tmp_path / f"a.{ending}")

@@ -25,7 +25,11 @@ HEADER, FOOTER, GAP = 24.0, 26.0, 12.0
 SPHERE = 5.0  # pixels, the radius of a marked vertex
 DOT = 3.0  # of a labelled point
 RING = 7.5  # of the outline of the vertex that is pointed at
-TRIAD = 24.0  # pixels of an axis of space
+TRIAD = 24.0  # pixels of an axis of space, in a large picture
+SMALL, SHARE = (
+    13.0,
+    1 / 13,
+)  # of it in a small one, of which its disc would hide a part: at least, and of its shorter side
 AXES = (("x", "second"), ("y", "good"), ("z", "first"))
 MIDDLE = Qt.TextElideMode.ElideMiddle
 
@@ -67,21 +71,23 @@ class Triad(QGraphicsEllipseItem):
         self.axes = [(QGraphicsLineItem(self), Line(self)) for _ in AXES]
         self.fading = Still(self)
         self.fading.setZValue(-2)  # below the axes
-        self._ground, self._faded = QColor(), QImage()
+        self._for, self._faded = (QColor(), 0.0), QImage()
 
     def show_axes(self, eye: Eye, box: QRectF) -> None:
         """Show them in the lower left corner of a picture that is large enough."""
-        self.setVisible(min(box.width(), box.height()) >= 6 * TRIAD)
-        middle = QPointF(box.left() + TRIAD + 14, box.bottom() - TRIAD - 14)
+        shorter = min(box.width(), box.height())
+        self.setVisible(shorter >= 6 * TRIAD)
+        length = min(TRIAD, max(SMALL, SHARE * shorter))
+        middle = QPointF(box.left() + length + 14, box.bottom() - length - 14)
         # seen over what is drawn below only; without an edge, which would look like one of an atom
-        if self._ground != (ground := ink_of(GROUND)):
-            self._ground, self._faded = ground, faded_disc(ground, TRIAD + 13)
-        circle(self, middle, TRIAD + 13)
+        if self._for != (seen := (ink_of(GROUND), length)):
+            self._for, self._faded = seen, faded_disc(seen[0], length + 13)
+        circle(self, middle, length + 13)
         self.fading.show_image(self._faded, self.rect())
         for (line, letter), (name, role), (right, up, near) in zip(self.axes, AXES, eye.axes.T.tolist()):
             ink = ink_of(role)
             ink.setAlpha(255 if near > -0.2 else 120)
-            tip, beyond = (middle + QPointF(right, -up) * far for far in (TRIAD, TRIAD + 9))
+            tip, beyond = (middle + QPointF(right, -up) * far for far in (length, length + 9))
             line.setPen(QPen(ink, 2, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap))
             line.setLine(middle.x(), middle.y(), tip.x(), tip.y())
             letter.write(name, QRectF(beyond.x() - 8, beyond.y() - 8, 16, 16), font(10), ink, CENTRE)

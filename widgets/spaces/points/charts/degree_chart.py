@@ -35,7 +35,7 @@ class DegreeChart(Plot):
         super().__init__(parent, left=ValueAxis("left"), bottom=NameAxis("bottom"))
         self.box.setMouseEnabled(x=False, y=False)
         self.spectrum: Spectrum | None = None
-        self._title = ""
+        self._title = self._brief = ""
         self.bars = [self.add(Columns(), 1), self.add(Columns(), 1)]
         self.box.asked = self._ask
         self.dress()
@@ -43,9 +43,9 @@ class DegreeChart(Plot):
     def sizeHint(self) -> QSize:
         return QSize(380, 160)
 
-    def show_spectrum(self, spectrum: Spectrum | None, title: str = "", message: str = "") -> None:
-        """Show a spectrum, or say why there is none."""
-        self.spectrum, self._title = spectrum, title
+    def show_spectrum(self, spectrum: Spectrum | None, title: str = "", message: str = "", brief: str = "") -> None:
+        """Show a spectrum, or say why there is none; `brief` is the title where it has no room beside the names."""
+        self.spectrum, self._title, self._brief = spectrum, title, brief or title
         self.message = "" if spectrum is not None else message or " "
         if spectrum is None:
             return
@@ -63,7 +63,7 @@ class DegreeChart(Plot):
         wide = self.width() >= WIDE
         self.header.name_keys(dict(zip(self.bars, self.names, strict=True)) if wide else {})
         inks = [] if wide else [(name, ink, False) for name, ink in zip(self.names, (t.first, t.second), strict=True)]
-        self.header.write([(self._title, t.text, True), *inks])
+        self.header.write([(self._title, t.text, True), *inks], brief={0: self._brief})
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

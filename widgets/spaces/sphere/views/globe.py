@@ -140,7 +140,7 @@ class GlobeView(EyeView[tuple[Square, SpherePart]]):
             # by their names: titles that begin alike would be cut to the same words
             spectra = [(p, SPECTRA[1], f"{square.model} · power") for square, p in parts]
         for chart, (p, names, title) in zip(self.spectra, spectra, strict=True):
-            chart.show_spectrum(p.spectrum_of(*names), title, NO_DEGREES)
+            chart.show_spectrum(p.spectrum_of(*names), title, NO_DEGREES, "" if several else "power")
 
     def _hover(self, grid: MapGrid, at: tuple[int, int, int] | None) -> None:
         value = grid.item.value_at(at) if at is not None else None
