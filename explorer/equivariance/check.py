@@ -46,6 +46,7 @@ from explorer.network.tracing.trace import trace
 from explorer.network.tracing.walking import named_modules, named_tensors
 from explorer.work.budget import held_bytes
 from explorer.work.memory import give_back
+from explorer.work.words import first_line
 
 LARGE = 64 * 2**20  # bytes of the values of all layers from which on freed memory is given back after each element
 
@@ -205,7 +206,7 @@ def check_equivariance(
         try:
             lie = space.lie_derivatives(model, first, traced)
         except LayerError as error:
-            notes.append(f"no Lie derivative: {str(error).splitlines()[0][:200]}")
+            notes.append(f"no Lie derivative: {first_line(error)}")
     report = audit.report(name or type(model).__name__, group, tol, lie, training, notes)
     if report.holds and not symmetry.mixes:
         with evaluating(model), torch.no_grad():
@@ -313,7 +314,7 @@ def _fails(model: nn.Module, given: Sequence[Inputs], dtype: torch.dtype, device
             except (Exception, SystemExit) as error:
                 if kind == own:
                     return ""  # it fails for another reason, which the trace says in full
-                said = str(error).splitlines()[0][:120] if str(error) else type(error).__name__
+                said = first_line(error, 120)
             else:
                 return said
     return said

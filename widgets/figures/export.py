@@ -39,6 +39,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QApplication, QWidget
 
 from explorer.work.files.replacing import replacing
+from explorer.work.words import first_line
 from widgets.base.look import theme as themes
 from widgets.base.look.switched_parts import on_paper, sharp, without_badges
 from widgets.base.view import View
@@ -419,4 +420,4 @@ def put(path: Path, data: bytes) -> None:
 
 def reason(error: OSError) -> str:
     """Return why the system refuses, as part of a sentence."""
-    return (error.strerror or str(error).splitlines()[0] or "unknown").lower()
+    return (error.strerror or first_line(error)).lower()

@@ -7,6 +7,8 @@ from typing import TypeVar
 
 import torch
 
+from explorer.work.words import first_line
+
 PROCESSOR = torch.device("cpu")
 T = TypeVar("T")
 
@@ -50,7 +52,7 @@ def placed(make: Callable[[torch.device], T], name: str) -> tuple[T, tuple[str, 
     except (RuntimeError, TypeError) as error:
         if device == PROCESSOR:
             raise
-        said = (str(error).strip() or type(error).__name__).splitlines()[0][:200]
+        said = first_line(error)
     found = make(PROCESSOR)  # or what the processor says of it
     if name != "auto":
         raise ValueError(

@@ -13,7 +13,7 @@ from explorer.square.frame import Failure
 from explorer.state.runs import models_of
 from explorer.state.state import State
 from explorer.work.files.places import INSTALLED, at_home
-from explorer.work.torch_words import in_our_words
+from explorer.work.words import in_our_words
 
 LONGEST = 10_000  # characters of a message that are looked at
 LONGEST_PATH = 220  # characters of a path in a sentence; of a longer one the beginning and the end are told

@@ -24,6 +24,7 @@ from explorer.declare.card import Card
 from explorer.declare.telling.counting import number_of
 from explorer.network.tracing.walking import parameters_of
 from explorer.work.training.course import Course, driven_by, first_strange
+from explorer.work.words import first_line
 
 Trained = tuple[nn.Module, Mapping[str, float]]
 GROWN = 100.0  # times the first loss
@@ -121,8 +122,7 @@ class Drive:
                 if network is None or not ended or out_of_memory(error) or isinstance(error, Diverged):
                     raise
                 # what it has learned is there, only its figures are not
-                why = (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".")
-                self.unjudged = f"the trained network could not be judged: {why}"
+                self.unjudged = f"the trained network could not be judged: {first_line(error)}"
                 return network.eval(), {}
 
     def finish(self) -> None:

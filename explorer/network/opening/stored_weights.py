@@ -14,6 +14,7 @@ from explorer.network.opening.files.contents import FileError
 from explorer.network.opening.files.looking import contents
 from explorer.network.opening.refusals import Misfit, ModelError
 from explorer.work.files.places import RESOURCES
+from explorer.work.words import first_line
 
 WEIGHTS = RESOURCES / "weights"
 
@@ -101,7 +102,7 @@ def read_weights(path: Path) -> dict[str, Tensor]:
     except Exception as error:
         reason = "it is damaged or holds more than tensors; save model.state_dict()"
         if not isinstance(error, UnpicklingError):
-            reason = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
+            reason = first_line(error)
         try:
             contents(path)
         except FileError as damaged:  # which says where

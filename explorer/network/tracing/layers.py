@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from explorer.declare.types.fields import FieldType
 from explorer.network.tracing.walking import named_modules
-from explorer.work.torch_words import in_our_words
+from explorer.work.words import in_our_words
 
 OUTPUT = "output"  # the name of the root module's own result, when no named module produced it
 FORWARD = "forward"  # the same in a network that has a layer called "output"; no layer can be called this

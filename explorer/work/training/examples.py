@@ -17,6 +17,7 @@ from torch.nn import functional as F
 
 from explorer.work.training.course import Course, Loss, Scheduled
 from explorer.work.training.losses import CLASSES
+from explorer.work.words import first_line
 
 BATCH, EPOCHS, RATE = 32, 10, 1e-3
 HELD = 5  # every fifth example is not learned but judged by, where there are that many
@@ -92,7 +93,7 @@ def examples_in(path: Path) -> tuple[Tensor, Tensor]:
     except _NoPair:
         raise
     except Exception as error:  # of a damaged file: numpy, zipfile and safetensors each have their own
-        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
+        reason = first_line(error)
         if "pickle" in reason:  # which is not opened
             reason = "it holds objects in place of numbers; pictures of unequal sizes are brought to one size first"
         raise ValueError(f"{path} cannot be read: {reason}") from error
@@ -161,7 +162,7 @@ def _answer(network: nn.Module, x: Tensor, where: str) -> Tensor:
     try:
         answer = network(x)
     except RuntimeError as error:
-        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
+        reason = first_line(error)
         raise ValueError(f"{where}: x of shape {tuple(x.shape)} does not go through the network: {reason}") from error
     if not isinstance(answer, Tensor):
         told = type(answer).__name__

@@ -1,4 +1,4 @@
-"""Say what some of torch's messages mean, where its own words do not tell a person what to do."""
+"""Put what libraries say in exceptions into a sentence: their first line, or what it means where it tells nobody."""
 
 from __future__ import annotations
 
@@ -18,3 +18,10 @@ def in_our_words(text: str) -> str:
     if _WITHOUT_VALUES.search(text):
         return "it meets a tensor on the meta device, which holds no values: make the network on a real device"
     return ""
+
+
+def first_line(error: BaseException, most: int = 200) -> str:
+    """Return the first line that an exception says, without the full stop, or its class where it says nothing."""
+    line = (str(error)[: 100 * most].strip() or type(error).__name__).splitlines()[0].rstrip(" .")
+    line = "".join(c if c.isprintable() else "?" for c in line)
+    return line if len(line) <= most else f"{line[: most - 1].rstrip()}…"
