@@ -266,7 +266,13 @@ def local_answer(
         return None
     if known is not None and unmoved(fed, moved):
         return known
-    answer = feed(model, trace, layer.name, moved, fed)
+    try:
+        answer = feed(model, trace, layer.name, moved, fed)
+    except LayerError:
+        # a wrong guess of where the places lie exchanges unequal axes, which the layer does not take
+        if any(m.shape != t.shape for m, t in zip(moved, fed, strict=True)):
+            return None
+        raise
     if known is not None and known.is_floating_point() and not answer.is_floating_point():
         kind = str(answer.dtype).removeprefix("torch.")
         raise LayerError(

@@ -75,7 +75,11 @@ class GridInference(Inference):
         found |= self._over_maps(run, inputs.x, layers, found)
         whole = self._without_places(run, inputs.x, [n for n in layers if n.field is None and len(n.shape) > 2])
         maps = self._maps(run, inputs.x, layers, found) if found else frozenset()
-        stacked = stacks(run, inputs.x, layers, GridInference(inputs, steps=steps)._apart)
+        apart = GridInference(inputs, steps=steps)._apart
+        # channels may stand last, also where a map was guessed of as many channels as there would be rows
+        last = [n for n in layers if _guessed_map(n) and apart(n.shape[1:3]) is not None]
+        placed = stacks(run, inputs.x, [*(n for n in layers if n.field is None), *last], apart)
+        stacked = {s: laid for s, laid in placed.items() if s not in {n.shape for n in last} or laid.after}
         if not (found or whole or steps or stacked):
             return None
         return GridInference(inputs, found, whole, steps, maps, stacked)
@@ -196,7 +200,9 @@ class GridInference(Inference):
         self, module: nn.Module, in_field: FieldType | None, shape_in: tuple[int, ...], shape: tuple[int, ...]
     ) -> FieldType | None:
         found = infer(module, in_field, shape_in, shape)
-        if found is None and (shape in self.whole or shape in self.stacked):
+        if shape in self.stacked and (found is None or (found.guessed and found.rep == Scalar())):
+            return self.functional(shape)
+        if found is None and shape in self.whole:
             return self.functional(shape)
         laid = self._tokens(shape)
         if isinstance(laid, TokenPairs) and _strides(module, in_field):
@@ -311,8 +317,9 @@ class GridInference(Inference):
         return None
 
     def functional(self, shape: tuple[int, ...]) -> FieldType | None:
-        if shape in self.stacked:
-            return FieldType(self.stacked[shape], guessed=True)
+        if (laid := self.stacked.get(shape)) is not None:
+            last = len(shape) == 4 and laid.after == 1
+            return FieldType(Pixels(laid.step) if last else laid, guessed=True)
         return INVARIANT.guess() if 1 <= len(shape) <= 2 or shape in self.whole else None
 
     def others(self, inputs: Inputs, seed: int) -> Inputs:
@@ -338,6 +345,12 @@ class GridInference(Inference):
         if torch.allclose(other, x):
             other = noise(tuple(x.shape), seed, x.dtype).to(x.device)
         return inputs.with_x(other)
+
+
+def _guessed_map(layer: Layer) -> bool:
+    """Return whether a layer's maps were told by the number of its axes."""
+    field = layer.field
+    return field is not None and field.guessed and len(layer.shape) == 4 and isinstance(field.domain, Grid)
 
 
 def infer(

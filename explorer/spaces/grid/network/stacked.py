@@ -19,11 +19,13 @@ def stacks(
 ) -> dict[tuple[int, ...], Stack]:
     """Return {shape: where the places lie} of layers with two neighbouring axes that grow with those of the image.
 
+    Shapes of which two layers have them elsewhere are left out.
+
     Args:
         spacing: how many pixels lie between two of so many places, None where nothing tells it.
     """
     x, count = x[:1], len(x)
-    many = [n for n in layers if n.field is None and len(n.shape) >= LEAST and n.shape[0] == count]
+    many = [n for n in layers if len(n.shape) >= LEAST and n.shape[0] == count]
     if not many:
         return {}
     names = [layer.name for layer in many]
@@ -34,13 +36,16 @@ def stacks(
     except LayerError:  # it takes images of this size and no other
         return {}
     found: dict[tuple[int, ...], Stack] = {}
+    unlike: set[tuple[int, ...]] = set()
     for layer in many:
         rows, columns = _grown(layer, taller), _grown(layer, wider)
         if len(rows) != 1 or columns != [rows[0] + 1]:
             continue
         if (step := spacing(layer.shape[rows[0] : rows[0] + 2])) is not None:
-            found[layer.shape] = Stack(rows[0] - 1, len(layer.shape) - rows[0] - 2, step)
-    return found
+            laid = Stack(rows[0] - 1, len(layer.shape) - rows[0] - 2, step)
+            if found.setdefault(layer.shape, laid) != laid:
+                unlike.add(layer.shape)  # of two layers of one shape each may have its places elsewhere
+    return {shape: laid for shape, laid in found.items() if shape not in unlike}
 
 
 def _grown(layer: Layer, larger: Mapping[str, Tensor]) -> list[int]:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -49,6 +50,41 @@ def test_maps_keep_their_step_when_channels_come_back_from_the_last_axis() -> No
     assert check_equivariance(conv_next("circular"), x, "translation").verdict == "holds"
     broken = check_equivariance(conv_next("zeros"), x, "translation")
     assert (broken.verdict, broken.guilty) == ("broken", ("1",))
+
+
+class Last(nn.Module):
+    """A network whose stages hold their channels last from the stem on, as MambaOut's do."""
+
+    def __init__(self, faulty: bool = False) -> None:
+        super().__init__()
+        torch.manual_seed(0)
+        self.stem, self.norm, self.faulty = nn.Conv2d(1, 16, 1), nn.LayerNorm(16), faulty
+        self.up, self.down = nn.Linear(16, 24), nn.Linear(24, 16)
+
+    def forward(self, x: Tensor) -> Tensor:
+        h = self.norm(F.max_pool2d(self.stem(x), 3, 4, 1).permute(0, 2, 3, 1))
+        if self.faulty:
+            h = h * torch.linspace(1, 1.1, h.shape[1], dtype=h.dtype)[:, None, None]
+        h = h + self.down(F.gelu(self.up(h)))
+        return h.mean((1, 2))
+
+
+@pytest.mark.parametrize("side", [33, 29, 61, 65])
+def test_channels_on_the_last_axis_are_found_on_sides_that_are_no_multiple(side: int) -> None:
+    layers = trace(Last().eval(), torch.rand(1, 1, side, side), grid())
+    found = [layers[name].field for name in ("norm", "up", "down")]
+    assert [f.domain for f in found if f is not None] == [Pixels(4.0)] * 3
+    x = torch.rand(2, 1, side, side)
+    assert check_equivariance(Last(), x, "D4").holds
+    assert not check_equivariance(Last(faulty=True), x, "D4").holds
+
+
+def test_maps_with_as_many_channels_as_rows_and_places_on_the_last_two_axes_stay_maps() -> None:
+    torch.manual_seed(0)
+    network = nn.Sequential(nn.Conv2d(1, 9, 1), nn.MaxPool2d(3, 4, 1), nn.ReLU(), nn.Conv2d(9, 9, 1))
+    layers = trace(network.eval(), torch.rand(1, 1, 33, 33), grid())
+    assert [layers[str(k)].field for k in (1, 2, 3)] == [FieldType(Grid(4.0), guessed=True)] * 3
+    assert layers["1"].shape == (1, 9, 9, 9)
 
 
 def radius(layer: Callable[[Tensor], Tensor], x: Tensor, domain: Pixels | Grid) -> float:
