@@ -53,17 +53,18 @@ def moving(
             plain, before[0][layer.name], [a[0][layer.name] for a in after], layer.field is None, layer.module
         )
         for k, (f, value) in enumerate(zip(held, given, strict=True)):
-            f, bare = f or inference_of(inputs).functional(tuple(value.shape)), f is None
-            bare = bare and f is None
-            plain = listed(tuple(value.shape)) if bare else f
+            shape = tuple(value.shape)
+            plain = f or inference_of(inputs).functional(shape) or listed(shape)
+            # what only its shape tells of counts for what has a field, and would convict what has none
+            bare = f is None and (layer.field is None or inference_of(inputs).functional(shape) is None)
             slots[layer.name, k] = _Slot(plain, value, [a[1][layer.called][k] for a in after], bare, layer.module)
     for slot in slots.values():
         slot.try_out(ways, elements)
     clear = {(tuple(s.value.shape), s.field) for s in slots.values() if s.clear and s.field is not None and not s.bare}
-    own = {(s.module, tuple(s.value.shape)): s.field for s in slots.values() if s.bare and s.clear}
-    for slot in slots.values():
-        if slot.bare and not slot.clear:  # what the same module gave or was given elsewhere, else nothing
-            slot.field, slot.errors = own.get((slot.module, tuple(slot.value.shape))), {}
+    own = {(s.module, k, tuple(s.value.shape)): s.field for (_, k), s in slots.items() if s.bare and s.clear}
+    for (_, k), slot in slots.items():
+        if slot.bare and not slot.clear:  # what the same module gave, or was given, in another call, else nothing
+            slot.field, slot.errors = own.get((slot.module, k, tuple(slot.value.shape))), {}
     layers: list[Layer] = []
     for layer in trace.layers:
         given = before[1].get(layer.called, ())
