@@ -178,13 +178,12 @@ class GraphSpace(Space):
         return chain(set_inputs(network), tables_inputs(network)) if kind == "set" else iter(())
 
     def readings(self, network: nn.Module, form: Form) -> Iterator[Form]:
-        from explorer.spaces.graph.network.attempts import other_axes
+        from explorer.spaces.graph.network.attempts import other_axes, widths_of
 
         assert isinstance(form, GraphInput)
         if form.tables:
             return
-        widths = form.channels or 1, form.other_channels or form.edge_channels or 1
-        for axes in other_axes(network, form.way, form.axes, widths, AXES[:3]):
+        for axes in other_axes(network, form.way, form.axes, widths_of(form), AXES[:3]):
             yield replace(form, axes=axes)
 
     def declared(self, said: Declared) -> Form:
