@@ -154,8 +154,9 @@ def _kept(errors: Mapping[Key, float], limit: float) -> list[Key]:
 def ties(shows: str, element: str, apart: float) -> str:
     """Say that a law failed where values tie, and on what it was tested instead."""
     return (
-        f"on the data themselves the law fails ({element}) because values tie, first seen in {shows}: which of them is "
-        f"taken follows their order; it was tested on numbers that differ from these by a share of {apart:.0e}"
+        f"on the data themselves the law fails ({element}) because values tie, or symmetric ones leave a direction open, "
+        f"first seen in {shows}: which is taken follows their order; it was tested on numbers that differ from these by "
+        f"a share of {apart:.0e}"
     )
 
 

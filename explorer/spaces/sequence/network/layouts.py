@@ -129,6 +129,11 @@ def sequence_input(network: nn.Module, told: dict[str, object]) -> SequenceInput
                 mixing = [order for order in orders if length != width and _ends(network, length, width, order)]
                 if mixing:
                     return sequence_input(network, {**told, "channels": width, "steps": length})
+        if running and not mixing and "channels" not in told and reads_sequences(network):
+            # a batch of short sequences runs along no axis: filters that the forward makes tell no width
+            others = [w for w in dict.fromkeys((*widths, *rest, 1)) if w != width]
+            if (wide := next((w for w in others if _hears(network, w, orders, most or STEPS)), None)) is not None:
+                return sequence_input(network, {**told, "channels": wide})
         if width == 1 and running and not told and (columns := columns_read(network, 1, next(iter(mixing or running)))):
             try:
                 return sequence_input(network, {"channels": columns})
@@ -302,6 +307,11 @@ def _other_widths(network: nn.Module, but: Sequence[int]) -> list[int]:
     put_together = [w // k for w in but for k in (2, 3) if w % k == 0]
     # of one channel everything can be made by broadcasting
     return [w for w in dict.fromkeys((*held, *put_together)) if w > 1 and w not in but][:_OTHERS]
+
+
+def _hears(network: nn.Module, width: int, orders: Sequence[str], steps: int) -> bool:
+    """Say whether a network takes sequences so wide in one of these orders, and a step changes the answer at others."""
+    return any(tried(trial := duplicate(network), lambda o=o: mixes(trial, steps, [width], o)[0]) for o in orders)
 
 
 def _ends(network: nn.Module, steps: int, width: int, order: str) -> bool:
