@@ -52,8 +52,8 @@ def enough(audit: Audit, elements: Sequence[tuple[str, Element]]) -> Untied | No
         rest = [] if gone else [n for n in audit.names if n in alone and n != first]
         shown = first if gone else _recovering(audit, rest, list(made.values()), more)
         if shown and not gone:
-            others = unrelated(x, more, audit.seed)
-            shown = shown if all(_recovering(audit, [shown], list(made.values()), one) for one in others) else ""
+            more_sets = unrelated(x, more, audit.seed)
+            shown = shown if all(_recovering(audit, [shown], list(made.values()), one) for one in more_sets) else ""
         if shown:
             others = (inference_of(c.inputs).grown(c.inputs, more.places, audit.seed) for c in audit.cases)
             told = sentences.few(shown, worst if gone else "", x.places, more.places)

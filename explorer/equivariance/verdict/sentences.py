@@ -135,8 +135,8 @@ def in_part(name: str, errors: Mapping[tuple[str, int, int], float], limit: floa
         said.append(
             f"{name} keeps its law under {listed(kept, mark='; ')} ({len(kept)} of {len(of_elements)} elements)"
         )
-    if kept := _kept(of_samples, limit):
-        bad = len(of_samples) - len(kept)
+    if whole := _kept(of_samples, limit):
+        bad = len(of_samples) - len(whole)
         said.append(
             f"{name} breaks its law on {bad} of {len(of_samples)} samples, and keeps it on the others: as where "
             "values tie, where a symmetric input leaves a direction open, or where data hide the fault"
@@ -154,9 +154,9 @@ def _kept(errors: Mapping[Key, float], limit: float) -> list[Key]:
 def ties(shows: str, element: str, apart: float) -> str:
     """Say that a law failed where values tie, and on what it was tested instead."""
     return (
-        f"on the data themselves the law fails ({element}) because values tie, or symmetric ones leave a direction open, "
-        f"first seen in {shows}: which is taken follows their order; it was tested on numbers that differ from these by "
-        f"a share of {apart:.0e}"
+        f"on the data themselves the law fails ({element}) because values tie, or symmetric ones leave a direction "
+        f"open, first seen in {shows}: which is taken follows their order; it was tested on numbers that differ from "
+        f"these by a share of {apart:.0e}"
     )
 
 

@@ -290,7 +290,7 @@ def axis_of(axes: str, signal: str) -> int:
     return axes.index("N") if signal in CHANNELED else int(axes.startswith("1"))
 
 
-def trial_graph(x: int, second: int, third: int = 0, seed: int = 0, nodes: int = NODES) -> dict[str, Tensor]:
+def trial_graph(x: int, second: int, third: int = 0, *, seed: int = 0, nodes: int = NODES) -> dict[str, Tensor]:
     """Return a small graph in space with everything that a graph, a set or points may have, so wide.
 
     Args:

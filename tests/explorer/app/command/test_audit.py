@@ -181,3 +181,31 @@ def test_a_symmetric_sample_that_nobody_chose_leaves_no_network_without_a_verdic
     chosen = State(f"{path}:Frames", sample="ethanol-3d")
     (report,) = audit(LocalEngine({}, trust=True), chosen, "SE3", "float64", None, {})
     assert not any("NaN" in note for note in report.warnings)
+
+
+SPECTRUM = """
+import torch
+from torch import nn
+
+
+class Spectrum(nn.Module):
+    \"\"\"Heat that the eigenvalues of a graph keep.\"\"\"
+
+    def __init__(self, fault=0.0):
+        super().__init__()
+        torch.manual_seed(0)
+        self.fault, self.out = fault, nn.Linear(3, 2)
+
+    def forward(self, adj):
+        values = torch.linalg.eigvalsh(torch.diag_embed(adj.sum(-1)) - adj)
+        heat = torch.stack([torch.exp(-t * values).sum(-1) for t in (0.1, 0.5, 1.0)], -1)
+        return self.out(heat + self.fault * adj[0].sum())
+"""
+
+
+@pytest.mark.parametrize(("fault", "verdict"), [("0.0", "holds"), ("1e-4", "broken")])
+def test_a_matrix_between_nodes_may_be_all_that_is_given_of_a_graph(tmp_path: Path, fault: str, verdict: str) -> None:
+    path = tmp_path / "spectrum.py"
+    path.write_text(SPECTRUM.replace("fault=0.0", f"fault={fault}"))
+    (report,) = audit(LocalEngine({}, trust=True), State(f"{path}:Spectrum"), "permutation", "float64", None, {})
+    assert report.verdict == verdict
