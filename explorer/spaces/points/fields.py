@@ -30,7 +30,7 @@ class Particles(Nodes):
 
 @dataclass(frozen=True, slots=True)
 class Rows(Graphs):
-    """What a network lists by itself, as the pairs of points that are near: a motion leaves it in its order."""
+    """Rows that a network lists by itself, as of pairs of points that are near: a motion leaves them in their order."""
 
     name = "row"
     space = "points"

@@ -78,7 +78,7 @@ class AsPair(nn.Module):
 
 
 class Purchases(nn.Module):
-    """What is told along an edge has a width of its own, beside that of either set."""
+    """Messages along edges whose attributes have a width of their own, beside that of either set."""
 
     def __init__(self, fault=0):
         super().__init__()
