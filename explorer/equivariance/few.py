@@ -1,6 +1,8 @@
 """Tell by trial whether a law fails only since there are few elements, as where a network samples more than there are.
 
-It takes some twice then, and which ones follows their order. A fault that layers make is there on more elements too.
+It takes some twice then, and which ones follows their order. A fault that layers make is there on more elements too,
+if not on all of them: who chooses the best by what their order says chooses the same ones on some sets. So several sets
+are tried.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from explorer.work.budget import held_bytes
 
 SEEN = 1e-6  # relative error that is no rounding in double precision
 ROOM = 256 * 2**20  # bytes of the values of all layers on more elements; lifted points took 22 GB at 512
+OTHERS = 5  # more sets, of elements unrelated to these
 MORE = (64, 512)  # elements, one after the other, where there are fewer: what samples so many has enough then
 
 
@@ -41,13 +44,20 @@ def enough(audit: Audit, elements: Sequence[tuple[str, Element]]) -> Untied | No
     for more in many(x, audit.seed, audit.cases[0].values):
         # one element tells of most faults that more elements do not help
         gone = all(keeps(audit.trace, run, more, [made[n] for n in labels], first, least) for labels in ([worst], made))
+        gone = gone and all(
+            keeps(audit.trace, run, other, list(made.values()), first, least)
+            for other in unrelated(x, more, audit.seed)
+        )
         # another layer may make a fault of its own on few, behind one that makes it on many as well
         rest = [] if gone else [n for n in audit.names if n in alone and n != first]
         shown = first if gone else _recovering(audit, rest, list(made.values()), more)
+        if shown and not gone:
+            more_sets = unrelated(x, more, audit.seed)
+            shown = shown if all(_recovering(audit, [shown], list(made.values()), one) for one in more_sets) else ""
         if shown:
             others = (inference_of(c.inputs).grown(c.inputs, more.places, audit.seed) for c in audit.cases)
             told = sentences.few(shown, worst if gone else "", x.places, more.places)
-            return Untied([one for one in others if one is not None], told)
+            return Untied([one for one in others if one is not None], told, shown)
     return None
 
 
@@ -101,6 +111,14 @@ def many(x: Inputs, seed: int, values: Mapping[str, Tensor]) -> Iterator[Inputs]
         if size * (count / max(1, x.places)) ** 2 > ROOM:
             return
         if (grown := inference.grown(x, count, seed)) is not None:
+            yield grown
+
+
+def unrelated(x: Inputs, more: Inputs, seed: int) -> Iterator[Inputs]:
+    """Yield sets of as many elements as `more`, which was grown from `x`, each grown from what is unrelated to it."""
+    for k in range(1, 1 + OTHERS):
+        other = inference_of(x).another(x, seed + k)
+        if (grown := inference_of(other).grown(other, more.places, seed + k)) is not None:
             yield grown
 
 

@@ -25,10 +25,11 @@ JUMP = 0.1  # share by which an error then changes, if the answer jumps
 
 
 class Untied(NamedTuple):
-    """Inputs that differ from the given ones by little and tie nowhere, and what is said of that."""
+    """Inputs that differ from the given ones by little and tie nowhere, what is said of that, and of which layer."""
 
     given: list[Inputs]
     told: str
+    shows: str
 
 
 def apart(
@@ -69,18 +70,18 @@ def unjudged(audit: Audit, element: Element, other: bool = False) -> float | Non
 def untied(audit: Audit, elements: Sequence[tuple[str, Element]]) -> Untied | None:
     """Return inputs to measure on in place of those of an audit, where it is on ties that the network breaks its law.
 
-    None where it keeps the law, and where it breaks it as much beside them.
+    None where all layers keep the law, and where it is broken as much beside them.
     """
     errors = {key: error for of in audit.errors.values() for key, error in of.items()}
     least = max((audit.rounding[name] for name in audit.errors), default=0.0)
-    if audit.random or audit.unsteady or max(errors.values(), default=0.0) <= least:
-        return None
+    if audit.random or audit.unsteady or (max(errors.values(), default=0.0) <= least and not faults(audit)[0]):
+        return None  # what ties do to a layer may be gone in the answer, as in a mean over all members
     for number, case in enumerate(audit.cases):
         worst = max(((e, key[0]) for key, e in errors.items() if key[1] == number), default=(0.0, ""))[1]
         for label in dict.fromkeys(filter(None, (worst, _worst_of_first(audit)))):
             if (found := _first_jump(audit, case, dict(elements)[label])) is not None:
                 others = (beside(c.inputs, audit.seed) for c in audit.cases)
-                return Untied([x for x in others if x is not None], sentences.ties(found, label, APART))
+                return Untied([x for x in others if x is not None], sentences.ties(found, label, APART), found)
     return None
 
 

@@ -110,6 +110,10 @@ class Inference(ABC):
         """Return what a tensor that is taken for scalars could be as well; `told` are fields that layers declare."""
         return ()
 
+    def listed(self, shape: tuple[int, ...]) -> FieldType | None:
+        """Return what a tensor of any length may be, if a trial shows it, such as rows that a network lists."""
+        return None
+
     def alike(self, shape: tuple[int, ...], seen: tuple[int, ...], known: Known) -> Known | None:
         """Return what is known of a tensor that functional code made of one of the shape `seen`, or None."""
         return None

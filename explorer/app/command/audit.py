@@ -151,9 +151,27 @@ def _given(
         batch = p.inputs.with_x(torch.cat([g.x for g in given]))
         given = [batch] if _takes_several(p, batch) else given
     if not state.sample:
-        given = _in_general_position(p, given, state.seed)
+        given = _answered(p, _in_general_position(p, given, state.seed))
     # one that is kept stays where it is
     return model if p.x.device.type == "cpu" else copied(model).to(p.x.device), given, p, first
+
+
+def _answered(p: Prepared, given: list[Inputs]) -> list[Inputs]:
+    """Return those of the data that nobody chose to which a network gives numbers; all of them where it does to none.
+
+    As of frames that are made of the data, which symmetric ones leave open.
+    """
+    with torch.no_grad():
+        answers = [capture(p.model, x, list(p.trace.outputs), clone=True)[0].values() for x in given]
+    kept = [x for x, of in zip(given, answers, strict=True) if all(bool(value.isfinite().all()) for value in of)]
+    if not kept or len(kept) == len(given):
+        return given
+    told = (
+        f"on {len(given) - len(kept)} of {len(given)} samples the network gives NaN or infinite values, as where a "
+        "symmetric input leaves a direction open: it was tested on the others"
+    )
+    p.notes = tuple(dict.fromkeys((*p.notes, told)))
+    return kept
 
 
 def _in_general_position(p: Prepared, given: list[Inputs], seed: int) -> list[Inputs]:

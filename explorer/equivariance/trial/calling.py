@@ -12,9 +12,11 @@ from collections.abc import Mapping, Sequence
 import torch
 from torch import Tensor
 
+from explorer.declare.elements import NoAction
 from explorer.network.tracing.layers import Trace
 
 _SAME = 1e6  # roundings by which a tensor may differ from the one that it is
+_WIDEST = 4096  # slices that are looked for among others
 
 Given = Mapping[str, tuple[Tensor, ...]]
 
@@ -63,3 +65,29 @@ def _close(a: Tensor, b: Tensor) -> bool:
         return torch.equal(a, b)
     size = float(a.abs().max()) if a.numel() else 0.0
     return bool(((a - b).abs() <= _SAME * torch.finfo(a.dtype).eps * size).all())
+
+
+def in_slices(one: Tensor, other: Tensor) -> tuple[int, Tensor | None]:
+    """Return along which axis, and how, slices of one tensor are exchanged in the other; None for the same tensor.
+
+    Raises:
+        NoAction: along none.
+    """
+    if one.shape != other.shape or not one.is_floating_point():
+        raise NoAction("other shapes")
+    size = float(one.abs().max()) if one.numel() else 0.0
+    near = _SAME * torch.finfo(one.dtype).eps * size
+    if bool(((one - other).abs() <= near).all()):
+        return 0, None
+    for axis in range(one.ndim):
+        a, b = (v.movedim(axis, 0).reshape(v.shape[axis], -1) for v in (one, other))
+        if not 1 < len(a) <= _WIDEST or not a.shape[1]:
+            continue
+        chance = torch.Generator().manual_seed(0)
+        ray = torch.randn(a.shape[1], generator=chance, device="cpu", dtype=torch.float64).to(a)
+        came, went = (a @ ray).argsort(), (b @ ray).argsort()
+        order = torch.empty_like(came)
+        order[went] = came
+        if bool(((a[order] - b).abs() <= near).all()):
+            return axis, order
+    raise NoAction("no slices are exchanged")

@@ -1,7 +1,8 @@
 """Find by trial how elements move what layers give and are given, where a space knows several ways of it.
 
 A network on points declares seldom that its channels are places or vectors. Each way is compared with what the network
-does to moved inputs. Behind a fault none is exact: there a tensor is taken for what others of its shape are.
+does to moved inputs. Behind a fault none is exact: there a tensor is taken for what others of its shape are. What has
+no field at all, as pairs of points that a forward lists by itself, is tried too, and has one where it is exact.
 """
 
 from __future__ import annotations
@@ -34,26 +35,36 @@ def moving(
     Args:
         run: inputs -> the values of all layers, and what they were given.
     """
-    known = inference_of(inputs).ways
+    known, listed = inference_of(inputs).ways, inference_of(inputs).listed
     told = tuple(n.field for n in trace.layers if n.field is not None and not n.field.guessed)
 
     def ways(field: FieldType, shape: tuple[int, ...]) -> list[FieldType]:
         return [field, *known(field, shape, told)]
 
-    if not any(len(ways(n.field, n.shape)) > 1 for n in trace.layers if n.field is not None):
+    if not any(len(ways(n.field, n.shape)) > 1 if n.field else listed(n.shape) for n in trace.layers):
         return trace
     before, after = run(inputs), [run(inputs.moved(g)) for g in elements]
     slots: dict[tuple[str, int], _Slot] = {}
     for layer in trace.layers:
         given = before[1].get(layer.called, ())
         held = layer.inputs if len(layer.inputs) == len(given) else (None,) * len(given)
-        slots[layer.name, -1] = _Slot(layer.field, before[0][layer.name], [a[0][layer.name] for a in after])
+        plain = layer.field or listed(layer.shape)
+        slots[layer.name, -1] = _Slot(
+            plain, before[0][layer.name], [a[0][layer.name] for a in after], layer.field is None, layer.module
+        )
         for k, (f, value) in enumerate(zip(held, given, strict=True)):
-            f = f or inference_of(inputs).functional(tuple(value.shape))
-            slots[layer.name, k] = _Slot(f, value, [a[1][layer.called][k] for a in after])
+            shape = tuple(value.shape)
+            plain = f or inference_of(inputs).functional(shape) or listed(shape)
+            # what only its shape tells of counts for what has a field, and would convict what has none
+            bare = f is None and (layer.field is None or inference_of(inputs).functional(shape) is None)
+            slots[layer.name, k] = _Slot(plain, value, [a[1][layer.called][k] for a in after], bare, layer.module)
     for slot in slots.values():
         slot.try_out(ways, elements)
-    clear = {(tuple(s.value.shape), s.field) for s in slots.values() if s.clear and s.field is not None}
+    clear = {(tuple(s.value.shape), s.field) for s in slots.values() if s.clear and s.field is not None and not s.bare}
+    own = {(s.module, k, tuple(s.value.shape)): s.field for (_, k), s in slots.items() if s.bare and s.clear}
+    for (_, k), slot in slots.items():
+        if slot.bare and not slot.clear:  # what the same module gave, or was given, in another call, else nothing
+            slot.field, slot.errors = own.get((slot.module, k, tuple(slot.value.shape))), {}
     layers: list[Layer] = []
     for layer in trace.layers:
         given = before[1].get(layer.called, ())
@@ -87,11 +98,18 @@ def _as_given(value: Tensor, layers: Sequence[Layer], values: Mapping[str, Tenso
 
 @dataclass
 class _Slot:
-    """A tensor that a layer gives, or is given: its field, its values, and those for each moved input."""
+    """A tensor that a layer gives, or is given: its field, its values, and those for each moved input.
+
+    Attributes:
+        bare: nothing is known of it but what the trial tells.
+        module: that gives it, or is given it.
+    """
 
     field: FieldType | None
     value: Tensor
     answers: Sequence[Tensor]
+    bare: bool
+    module: str
     errors: dict[FieldType, float] = dataclasses.field(default_factory=dict)  # of each way, where there are several
 
     def try_out(self, ways: Callable[[FieldType, tuple[int, ...]], Sequence[FieldType]], g: Sequence[Element]) -> None:
@@ -99,7 +117,8 @@ class _Slot:
         if self.field is None or not self.field.guessed or not self.value.is_floating_point():
             return
         found = ways(replace(self.field, rep=Scalar()), tuple(self.value.shape))
-        self.errors = {f.guess(): _error(f, self.value, self.answers, g) for f in found} if len(found) > 1 else {}
+        tried = len(found) > 1 or self.bare
+        self.errors = {f.guess(): _error(f, self.value, self.answers, g) for f in found} if tried else {}
         if self.clear:
             self.field = min(self.errors, key=lambda f: self.errors[f])
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
@@ -22,17 +22,18 @@ from explorer.declare.elements import Element, NoAction
 from explorer.declare.inputs import Inputs
 from explorer.declare.types.fields import FieldType
 from explorer.equivariance import measure
-from explorer.equivariance.trial.calling import alike, calling
+from explorer.equivariance.trial.calling import alike, calling, in_slices
 from explorer.equivariance.verdict.guilt import Finding, around, obedient
 from explorer.network.input.typed_tensors import enrol
 from explorer.network.opening.global_state import reseed
+from explorer.network.space import inference_of
 from explorer.network.tracing.capture import Fed, capture
 from explorer.network.tracing.layers import Layer, LayerError, Trace
 from explorer.network.tracing.walking import named_modules
 
 TRIALS = 32  # runs of the network at most
 HARM = 10.0  # times as large as before is an error that mending a layer makes worse
-WIDEST = 4096  # slices that are looked for among others
+OTHERS = 2  # unrelated inputs on which it does so too: on one alone the errors of two layers may cancel by chance
 
 Mend = Callable[[Any, tuple[Any, ...], dict[str, Any], Any, Callable[..., Any]], Any]
 Values = Mapping[str, Tensor]
@@ -80,7 +81,8 @@ class Sufficing:
         self.modules = dict(named_modules(model))
         self.budget = TRIALS
         self.known: dict[frozenset[str], bool] = {}
-        self.errors: dict[frozenset[str], float | None] = {}
+        self.errors: dict[tuple[int, frozenset[str]], float | None] = {}
+        self.elsewhere: list[Square] | None = None  # the first square on other inputs, once it was asked for
         self.calls: dict[str, list[Layer]] = {}  # of each module that breaks its law when it is fed alone
         for layer, row in zip(trace.layers, rows, strict=True):
             if row.verdict == "broken" and row.local is not None and layer.module in self.modules and layer.module:
@@ -143,16 +145,35 @@ class Sufficing:
     def _harms(self, module: str) -> bool:
         """Say whether mending a module makes the fault much larger: what it breaks, others of its container undo.
 
-        Copies of one layer that see an image turned each by itself do so, and what is left of them is the fault.
+        Copies of one layer that see an image turned each by itself do so, and what is left of them is the fault. They
+        do so on any input.
         """
-        none, alone = self._error(()), self._error((module,))
-        return none is not None and alone is not None and alone > HARM * none
+        if not self._harms_on(self.squares[:1], module):
+            return False
+        if self.elsewhere is None:
+            self.elsewhere = list(self._elsewhere())
+        return self._harms_on(self.elsewhere, module)
 
-    def _error(self, modules: Sequence[str]) -> float | None:
-        """Return the largest error of the outputs under the first element, with these mended; None if it is unknown."""
-        if not self.squares:
-            return None
-        key, square = frozenset(modules), self.squares[0]
+    def _harms_on(self, squares: Sequence[Square], module: str) -> bool:
+        found = [(self._error(s, ()), self._error(s, (module,))) for s in squares]
+        return bool(found) and all(n is not None and a is not None and a > HARM * n for n, a in found)
+
+    def _elsewhere(self) -> Iterator[Square]:
+        """Yield the first square with unrelated inputs in place of its own, where the network takes them."""
+        square = self.squares[0]
+        for k in range(OTHERS):
+            x = inference_of(square.x).others(square.x, self.seed + 1 + k)
+            element = square.element.on(x)
+            try:
+                reseed(self.seed)
+                values = capture(self.model, x, list(self.limits), clone=True)[0]
+                yield replace(square, element=element, x=x, gx=x.moved(element), values=values)
+            except (NoAction, LayerError, ValueError):
+                pass
+
+    def _error(self, square: Square, modules: Sequence[str]) -> float | None:
+        """Return the largest error of the outputs of a square with these mended; None if it is unknown."""
+        key = id(square), frozenset(modules)
         if key not in self.errors:
             self.errors[key] = None
             try:
@@ -402,7 +423,7 @@ def _by_exchange(square: Square, layer: Layer) -> dict[str, list[Mend]]:
     before, after = square.fed.get(layer.called, ()), square.given.get(layer.called, ())
     if len(before) != 1 or len(after) != 1:
         raise NoAction(f"{layer.name} is given several tensors")
-    axis, order = _exchange(before[0], after[0])
+    axis, order = in_slices(before[0], after[0])
     value = square.values[layer.name]
     if order is not None and value.ndim == before[0].ndim and value.shape[axis] == len(order):
         value = value.index_select(axis, order)  # of another size it has no such slices, and stays as it is
@@ -413,29 +434,3 @@ def _by_exchange(square: Square, layer: Layer) -> dict[str, list[Mend]]:
         return value.clone()
 
     return {layer.module: [mend]}
-
-
-def _exchange(one: Tensor, other: Tensor) -> tuple[int, Tensor | None]:
-    """Return along which axis, and how, slices of one tensor are exchanged in the other; None for the same tensor.
-
-    Raises:
-        NoAction: along none.
-    """
-    if one.shape != other.shape or not one.is_floating_point():
-        raise NoAction("other shapes")
-    size = float(one.abs().max()) if one.numel() else 0.0
-    near = 1e6 * torch.finfo(one.dtype).eps * size
-    if bool(((one - other).abs() <= near).all()):
-        return 0, None
-    for axis in range(one.ndim):
-        a, b = (v.movedim(axis, 0).reshape(v.shape[axis], -1) for v in (one, other))
-        if not 1 < len(a) <= WIDEST or not a.shape[1]:
-            continue
-        chance = torch.Generator().manual_seed(0)
-        ray = torch.randn(a.shape[1], generator=chance, device="cpu", dtype=torch.float64).to(a)
-        came, went = (a @ ray).argsort(), (b @ ray).argsort()
-        order = torch.empty_like(came)
-        order[went] = came
-        if bool(((a[order] - b).abs() <= near).all()):
-            return axis, order
-    raise NoAction("no slices are exchanged")

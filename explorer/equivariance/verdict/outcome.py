@@ -20,6 +20,7 @@ from explorer.declare.telling.hints import first, grouped
 from explorer.network.tracing.walking import named_modules, named_tensors
 
 NAMED = 12  # guilty layers that the verdict of a report names; the table has all of them
+CLEAR = 100.0  # times as large as an error of rounding is one of a fault: what lies between them is neither
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +191,7 @@ class Report:
                 for k, (middle, most, limit) in enumerate(
                     ((r.local, r.local_max, r.local_tolerance), (r.cumulative, r.cumulative_max, r.tolerance))
                 ):
-                    if middle is not None and most is not None and middle <= limit < most:
+                    if middle is not None and most is not None and limit < most and middle <= min(limit, most / CLEAR):
                         texts[k], worst = f"{f'^{most:.1e}':>8}", True
             if not curve and r.attributed is not None and r.attributed_within is not None:
                 texts[2] = f"{f'~{r.attributed:.0e}':>8}"

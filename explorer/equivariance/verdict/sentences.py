@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
+from typing import TypeVar
 
-from explorer.equivariance.verdict.outcome import LayerReport
+from explorer.equivariance.verdict.outcome import CLEAR, LayerReport
 from explorer.network.tracing.layers import OUTPUT, Trace
+
+Key = TypeVar("Key")
 
 Shapes = Mapping[str, tuple[Sequence[int], Sequence[int]]]
 
@@ -118,28 +121,42 @@ def exchanged(modules: Sequence[str]) -> str:
 def in_part(name: str, errors: Mapping[tuple[str, int, int], float], limit: float) -> list[str]:
     """Say that a law is broken on a part of the samples, or under a part of the elements.
 
+    Errors of the other part are those of rounding: what is excused, and little less than what is not, may be a fault.
+
     Args:
         errors: {(element, number of the inputs, sample among them): relative error}.
     """
-    labels, samples = list(dict.fromkeys(label for label, *_ in errors)), {key[1:] for key in errors}
-    broken = {key for key, error in errors.items() if error > limit}
-    kept, bad = [n for n in labels if n not in {label for label, *_ in broken}], {key[1:] for key in broken}
     said = []
-    if kept and broken:
-        said.append(f"{name} keeps its law under {listed(kept, mark='; ')} ({len(kept)} of {len(labels)} elements)")
-    if 0 < len(bad) < len(samples):
+    of_elements, of_samples = dict[str, float](), dict[tuple[int, int], float]()
+    for (label, *sample), error in errors.items():
+        of_elements[label] = max(error, of_elements.get(label, 0.0))
+        of_samples[sample[0], sample[1]] = max(error, of_samples.get((sample[0], sample[1]), 0.0))
+    if kept := _kept(of_elements, limit):
         said.append(
-            f"{name} breaks its law on {len(bad)} of {len(samples)} samples, and keeps it on the others: as where "
+            f"{name} keeps its law under {listed(kept, mark='; ')} ({len(kept)} of {len(of_elements)} elements)"
+        )
+    if whole := _kept(of_samples, limit):
+        bad = len(of_samples) - len(whole)
+        said.append(
+            f"{name} breaks its law on {bad} of {len(of_samples)} samples, and keeps it on the others: as where "
             "values tie, where a symmetric input leaves a direction open, or where data hide the fault"
         )
     return said
 
 
+def _kept(errors: Mapping[Key, float], limit: float) -> list[Key]:
+    """Return of what the error is that of rounding, where that of the rest is clearly more; else nothing."""
+    kept = [key for key, error in errors.items() if error <= limit]
+    least = min((error for error in errors.values() if error > limit), default=0.0)
+    return kept if all(CLEAR * errors[key] <= least for key in kept) else []
+
+
 def ties(shows: str, element: str, apart: float) -> str:
     """Say that a law failed where values tie, and on what it was tested instead."""
     return (
-        f"on the data themselves the law fails ({element}) because values tie, first seen in {shows}: which of them is "
-        f"taken follows their order; it was tested on numbers that differ from these by a share of {apart:.0e}"
+        f"on the data themselves the law fails ({element}) because values tie, or symmetric ones leave a direction "
+        f"open, first seen in {shows}: which is taken follows their order; it was tested on numbers that differ from "
+        f"these by a share of {apart:.0e}"
     )
 
 

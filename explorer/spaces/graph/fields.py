@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from explorer.declare.types.fields import Domain, FieldType, Representation, Scalar
+from explorer.declare.types.fields import Domain, FieldType, Pairs, Representation, Scalar
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -74,6 +74,13 @@ class Edges(Numbered):
         if isinstance(rep, NodeIndex):
             return values.float()[None], values[:1].numel()
         return Numbered.picture(self, values, rep, most)
+
+
+@dataclass(frozen=True, slots=True)
+class Adjacency(Pairs):
+    """A matrix between nodes that is all that a network is given of a graph."""
+
+    space = "graph"
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from explorer.declare.telling.asking import Declared, Question
 from explorer.declare.types.written import Written, bare
 from explorer.network.input.ways import QUESTIONS
 from explorer.network.space import Inference
-from explorer.spaces.graph.fields import ENDS, Edges, Graphs, NodeIndex, Nodes, Pairwise, numbered
+from explorer.spaces.graph.fields import ENDS, Adjacency, Edges, Graphs, NodeIndex, Nodes, Pairwise, numbered
 from explorer.spaces.graph.network.form import AXES, DRAWN, FEATURES, SIGNALS, GraphInput
 from explorer.square.space import Space
 
@@ -162,6 +162,8 @@ class GraphSpace(Space):
             return table_inputs(sample, form, device, dtype)
         held = form.held
         made = replace(from_signals(sample, held, device, dtype), call=form.way.call(held))
+        if not made.field.domain.space:  # pairs may be of steps as well
+            made = replace(made, fields=(replace(made.field, domain=Adjacency()), *made.fields[1:]))
         if form.axes == AXES[0] and "other" not in held:
             return made
         values = tuple(laid(v, form.axes, name) for name, v in zip(held, made.values, strict=True))
@@ -178,13 +180,12 @@ class GraphSpace(Space):
         return chain(set_inputs(network), tables_inputs(network)) if kind == "set" else iter(())
 
     def readings(self, network: nn.Module, form: Form) -> Iterator[Form]:
-        from explorer.spaces.graph.network.attempts import other_axes
+        from explorer.spaces.graph.network.attempts import other_axes, widths_of
 
         assert isinstance(form, GraphInput)
         if form.tables:
             return
-        widths = form.channels or 1, form.other_channels or form.edge_channels or 1
-        for axes in other_axes(network, form.way, form.axes, widths, AXES[:3]):
+        for axes in other_axes(network, form.way, form.axes, widths_of(form), AXES[:3]):
             yield replace(form, axes=axes)
 
     def declared(self, said: Declared) -> Form:

@@ -29,6 +29,18 @@ class Particles(Nodes):
 
 
 @dataclass(frozen=True, slots=True)
+class Rows(Graphs):
+    """Rows that a network lists by itself, as of pairs of points that are near: a motion leaves them in their order."""
+
+    name = "row"
+    space = "points"
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        return ("row", "channel")
+
+
+@dataclass(frozen=True, slots=True)
 class Coordinates(Representation):
     """Places in space, three numbers each: a motion x -> R x + t moves them as it moves points."""
 

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from explorer.declare.elements import Element, chain_element
 from explorer.declare.inputs import Inputs
-from explorer.equivariance.few import keeps, many
+from explorer.equivariance.few import keeps, many, unrelated
 from explorer.equivariance.ties import APART, apart, beside
 from explorer.equivariance.trial import rounding
 from explorer.equivariance.verdict import sentences
@@ -72,6 +72,8 @@ def _why(p: Prepared, element: Element) -> tuple[str, str]:
         if other is not None and broken(other, run(other)) == []:
             return sentences.tied(found[0], APART), TIED
         for more in many(x, p.seed, values):
-            if keeps(p.trace, run, more, [element], found[0], least[found[0]]) and broken(more, run(more)) == []:
+            if not keeps(p.trace, run, more, [element], found[0], least[found[0]]) or broken(more, run(more)) != []:
+                continue
+            if all(keeps(p.trace, run, o, [element], found[0], least[found[0]]) for o in unrelated(x, more, p.seed)):
                 return sentences.too_few(found[0], x.places, more.places), FEW
     return "", ""

@@ -46,6 +46,31 @@ def test_a_fault_beside_a_tie_is_still_one() -> None:
     assert check_equivariance(Chosen(0.1), members(), "permutation", details=False).verdict == "broken"
 
 
+class Kept(nn.Module):
+    """Takes the members of the highest scores into a list of all, whose order the mean forgets."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.score, self.out = nn.Linear(2, 1), nn.Linear(3, 2)
+
+    def forward(self, x: Tensor) -> Tensor:
+        kept = torch.zeros_like(x)
+        best = self.score(x[:, :2])[:, 0].topk(3).indices
+        kept[best] = x[best].mean(0)
+        answer: Tensor = self.out(kept).mean(0)
+        return answer
+
+
+def test_ties_that_the_answer_forgets_are_told_and_no_guess_is_called_wrong() -> None:
+    x = members()
+    x[2:7] = x[2].clone()  # equal members: whichever is taken, the answer is the same
+    torch.manual_seed(0)
+    report = check_equivariance(Kept(), x, "permutation", details=False)
+    assert report.verdict == "holds"
+    assert any("because values tie" in note for note in report.warnings)
+    assert not any("correct a wrong guess" in note for note in report.warnings)
+
+
 class Numbered(nn.Module):
     """Tells members apart by a number that is too small to see, before the largest is taken."""
 

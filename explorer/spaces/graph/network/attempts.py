@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 
 import torch
@@ -21,7 +21,8 @@ PRESENT = torch.tensor([True, True, False, True, True, False, True], device="cpu
 CHANNELED = ("x", "position", "velocity", "charge", "other")  # what has channels beside its nodes
 WIDEST = 16  # of widths that no layer tells
 
-Widths = tuple[int, int]  # of x, and of edge_attr or of a second set
+Widths = tuple[int, ...]  # of x, of edge_attr or of a second set, and of a second set where there are both
+TRIALS = 400  # of widths of several tables
 MOST_ARGUMENTS = 3
 BESIDE = ("mask", "other")  # what a network on a set may be given beside its elements
 
@@ -57,6 +58,14 @@ def taken_widths(
         reached[x], missing[x], begun = call.calls, call.missing, begun or call.begun
     if not {"edge_attr", "other"} & set(way.signals):
         return None
+    if {"edge_attr", "other"} <= set(way.signals):
+
+        def tried(one: Widths) -> tuple[bool, int, int]:
+            made = trial_graph(*one, nodes=nodes)
+            done = answer_of(network, [laid(made[s], axes, s) for s in way.signals], call) is not None
+            return done, call.calls, call.missing
+
+        return searched(tried, wide, 3)
     # a layer that refuses what both are joined to may tell how wide the second is
     told = [(x, 1 + more) for x, more in missing.items() if more > 0]
     # where none tells, those that got less far are refused whatever the second is
@@ -73,6 +82,40 @@ def taken_widths(
     return next((pair for pair in dict.fromkeys([*told, *rest]) if runs(*pair)), None)
 
 
+def searched(tried: Callable[[Widths], tuple[bool, int, int]], wide: Sequence[int], count: int) -> Widths | None:
+    """Return the widths of several tables that a network runs with; None for none.
+
+    Those that come furthest are changed first: as a layer that refuses tells, then one by one.
+
+    Args:
+        tried: widths -> whether it runs with them, how far it comes, and how much wider what it refused should be.
+        wide: widths to try.
+    """
+    seen: dict[Widths, tuple[int, int]] = {}
+
+    def runs(one: Widths) -> bool:
+        done, *told = tried(one)
+        seen[one] = told[0], told[1]
+        return done
+
+    waiting: list[Widths] = [(1,) * count]
+    if runs(waiting[0]):
+        return waiting[0]
+    while waiting and len(seen) < TRIALS:
+        waiting.sort(key=lambda one: (-seen[one][0], sum(one)))
+        here = waiting.pop(0)
+        missing = seen[here][1]
+        steps = [here[k] + missing for k in range(count)] if missing > 0 else []
+        told: list[Widths] = [(*here[:k], w, *here[k + 1 :]) for k, w in enumerate(steps)]
+        alone = [(*here[:k], w, *here[k + 1 :]) for k in range(count) for w in wide]
+        for one in told or alone:
+            if one not in seen and len(seen) < TRIALS:
+                if runs(one):
+                    return one
+                waiting.append(one)
+    return None
+
+
 def readings(
     network: nn.Module, way: Way, channels: int | None = None, known: Sequence[str] = AXES, nodes: int = NODES
 ) -> list[tuple[str, Widths]]:
@@ -86,10 +129,16 @@ def readings(
     return batched + sorted(rest, key=lambda one: one[0].startswith("1"))
 
 
+def widths_of(form: GraphInput) -> Widths:
+    """Return how wide a network takes what it is given."""
+    edge, other = form.edge_channels or 1, form.other_channels or 0
+    return (form.channels or 1, edge, other) if "edge_attr" in form.signals else (form.channels or 1, other or edge)
+
+
 def rows_of_either(network: nn.Module, form: GraphInput) -> bool:
     """Say whether a network that runs with values of edges takes a row a node as gladly: they may be of other nodes."""
     way = Way(form.signals, form.names, form.given)
-    made, call = trial_graph(form.channels or 1, form.edge_channels or 1), way.call(form.signals)
+    made, call = trial_graph(*widths_of(form)), way.call(form.signals)
     for signal in {"edge_attr", "edge_weight"} & set(form.signals):
         by_node = {**made, signal: made[signal][:NODES]}
         if answer_of(network, [laid(by_node[s], form.axes, s) for s in form.signals], call) is not None:
@@ -99,7 +148,7 @@ def rows_of_either(network: nn.Module, form: GraphInput) -> bool:
 
 def joins_nothing(network: nn.Module, form: GraphInput) -> bool:
     """Say whether a network runs with edges between nodes that are not there as gladly: its numbers are no edges."""
-    made, call = trial_graph(form.channels or 1, form.edge_channels or 1), form.way.call(form.signals)
+    made, call = trial_graph(*widths_of(form)), form.way.call(form.signals)
     beyond = {**made, "edge_index": made["edge_index"] + NODES}
     return answer_of(network, [laid(beyond[s], form.axes, s) for s in form.signals], call) is not None
 
@@ -241,8 +290,12 @@ def axis_of(axes: str, signal: str) -> int:
     return axes.index("N") if signal in CHANNELED else int(axes.startswith("1"))
 
 
-def trial_graph(x: int, second: int, seed: int = 0, nodes: int = NODES) -> dict[str, Tensor]:
-    """Return a small graph in space with everything that a graph, a set or points may have, so wide."""
+def trial_graph(x: int, second: int, third: int = 0, *, seed: int = 0, nodes: int = NODES) -> dict[str, Tensor]:
+    """Return a small graph in space with everything that a graph, a set or points may have, so wide.
+
+    Args:
+        third: width of a second set, where it is not the `second`.
+    """
     generator = torch.Generator().manual_seed(seed)
     at = torch.arange(nodes, device="cpu")
     index = torch.stack([torch.cat([at, (at + 1) % nodes]), torch.cat([(at + 1) % nodes, at])])
@@ -260,7 +313,7 @@ def trial_graph(x: int, second: int, seed: int = 0, nodes: int = NODES) -> dict[
         "adjacency": adjacency,
         "number": number[at % len(number)],
         "mask": PRESENT.roll(seed)[at % len(PRESENT)],
-        "other": torch.randn(nodes - 2, second, generator=generator, device="cpu"),
+        "other": torch.randn(nodes - 2, third or second, generator=generator, device="cpu"),
         "velocity": torch.randn(nodes, 3, generator=generator, device="cpu"),
         "charge": torch.randn(nodes, 1, generator=generator, device="cpu"),
         "frames": torch.randn(nodes, 72, generator=generator, device="cpu"),

@@ -58,7 +58,7 @@ def taken(own: Recognised, way: Way) -> GraphInput | None:
     said = own.channels()
     first = said or own.first_width()
     known = AXES if {"x", "adjacency"} & set(way.signals) else AXES[:1]
-    for axes, (x, edge) in readings(own.network(), way, first, known):
+    for axes, (x, edge, *other) in readings(own.network(), way, first, known):
         if said is not None and x != said and "x" in way.signals:
             continue  # what is said is not doubted: that it does not run is told where it is run
         if x != first and "x" in way.signals:
@@ -66,8 +66,8 @@ def taken(own: Recognised, way: Way) -> GraphInput | None:
         return GraphInput(
             channels=x if "x" in way.signals else None, signals=way.signals, axes=axes, given=way.given,
             names=way.names, edge_channels=edge if "edge_attr" in way.signals and edge > 1 else None,
-            other_channels=edge if "other" in way.signals else None,
-            known=known_numbers(own.network(), way, axes, (x, edge)),
+            other_channels=(*other, edge)[0] if "other" in way.signals else None,
+            known=known_numbers(own.network(), way, axes, (x, edge, *other)),
         )  # fmt: skip
     return None
 

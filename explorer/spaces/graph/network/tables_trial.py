@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from explorer.network.input.arguments import ByName, needed_arguments
 from explorer.network.input.ways import meant
 from explorer.network.tracing.trials import Counting, answer_of
-from explorer.spaces.graph.network.attempts import widths
+from explorer.spaces.graph.network.attempts import searched, widths
 from explorer.spaces.graph.network.form import GraphInput
 from explorer.spaces.graph.network.tables import OTHER_ROWS, ROWS, axes_of, table
 
@@ -18,7 +18,6 @@ MOST = 4  # tables
 STEPS = 16  # that each member of a set may have, as of series at the nodes of a graph
 LAID = ("{n}x{c}", "1x{n}x{c}", "1x{c}x{n}")
 IN_TIME = ("1x{n}x{t}x{c}", "1x{t}x{n}x{c}", "1x{c}x{t}x{n}", "1x{c}x{n}x{t}")
-TRIALS = 400  # of widths, for each layout
 
 Widths = tuple[int, ...]
 
@@ -65,36 +64,15 @@ def _sharing(pairs: Sequence[bool]) -> Iterator[tuple[str, ...]]:
 def _taken(
     network: nn.Module, call: Callable[..., object], texts: Callable[[Widths], list[str]], count: int
 ) -> Widths | None:
-    """Return the widths of tables that a network runs with, also with other numbers of members; None for none.
+    """Return the widths of tables that a network runs with, also with other numbers of members; None for none."""
+    counting = Counting(call)
 
-    Those that come furthest are changed first: as a layer that refuses tells, then one by one.
-    """
-    counting, wide, left = Counting(call), widths(network), TRIALS
-    seen: dict[Widths, tuple[int, int]] = {}
-
-    def runs(one: Widths) -> bool:
-        nonlocal left
-        left -= 1
+    def tried(one: Widths) -> tuple[bool, int, int]:
         done = answer_of(network, _made(texts(one)), counting) is not None
-        seen[one] = counting.calls, counting.missing
-        return done and answer_of(network, _made(texts(one), OTHER_ROWS), call) is not None
+        calls, missing = counting.calls, counting.missing
+        return done and answer_of(network, _made(texts(one), OTHER_ROWS), call) is not None, calls, missing
 
-    waiting: list[Widths] = [(1,) * count]
-    if runs(waiting[0]):
-        return waiting[0]
-    while waiting and left > 0:
-        waiting.sort(key=lambda one: (-seen[one][0], sum(one)))
-        here = waiting.pop(0)
-        missing = seen[here][1]
-        steps = [here[k] + missing for k in range(count)] if missing > 0 else []
-        told: list[Widths] = [(*here[:k], w, *here[k + 1 :]) for k, w in enumerate(steps)]
-        alone = [(*here[:k], w, *here[k + 1 :]) for k in range(count) for w in wide]
-        for one in told or alone:
-            if one not in seen and left > 0:
-                if runs(one):
-                    return one
-                waiting.append(one)
-    return None
+    return searched(tried, widths(network), count)
 
 
 def _made(texts: Sequence[str], rows: Sequence[int] = ROWS) -> list[Tensor]:

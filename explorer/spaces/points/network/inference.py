@@ -13,7 +13,7 @@ from explorer.declare.types.fields import FieldType, Representation, Scalar
 from explorer.network.input.typed_tensors import irreps_text
 from explorer.spaces.graph.fields import Nodes
 from explorer.spaces.mesh.network.faced import FacedInference
-from explorer.spaces.points.fields import Arrows, Coordinates, Irreps, Particles, irreps
+from explorer.spaces.points.fields import Arrows, Coordinates, Irreps, Particles, Rows, irreps
 
 SIDES = 3  # of space
 MIRRORED = "points that are their own mirror image do not show what tells left from right: test on others as well"
@@ -57,6 +57,9 @@ class PointsInference(FacedInference):
     def along(self, axis: int, size: int) -> FieldType | None:
         found = super().along(axis, size)
         return None if found is None else self.own(found)
+
+    def listed(self, shape: tuple[int, ...]) -> FieldType | None:
+        return FieldType(Rows(), Scalar(), guessed=True) if shape else None
 
     def ways(self, field: FieldType, shape: tuple[int, ...], told: Sequence[FieldType]) -> tuple[FieldType, ...]:
         """Return places, vectors along each axis of three numbers, as arrows or as axes turn, and declared irreps."""

@@ -129,6 +129,11 @@ def sequence_input(network: nn.Module, told: dict[str, object]) -> SequenceInput
                 mixing = [order for order in orders if length != width and _ends(network, length, width, order)]
                 if mixing:
                     return sequence_input(network, {**told, "channels": width, "steps": length})
+        if running and not mixing and "channels" not in told and reads_sequences(network):
+            # a batch of short sequences runs along no axis: filters that the forward makes tell no width
+            others = [w for w in dict.fromkeys((*widths, *rest, 1)) if w != width]
+            for wide in (w for w in others if _hears(network, w, orders, most or STEPS)):
+                return sequence_input(network, {**told, "channels": wide})
         if width == 1 and running and not told and (columns := columns_read(network, 1, next(iter(mixing or running)))):
             try:
                 return sequence_input(network, {"channels": columns})
@@ -177,12 +182,12 @@ def sequence_input(network: nn.Module, told: dict[str, object]) -> SequenceInput
             f"INPUT_LAYOUT = {order!r}, INPUT_STEPS = {n} and INPUT_CHANNELS = {width}" for n, width, order in fixed[:2]
         )
         raise Unclear(f"which axis counts steps is not known; say in the file {' or '.join(ways)}")
-    wide = " or ".join(map(str, widths or [1]))
+    numbers = " or ".join(map(str, widths or [1]))
     said = shorten(str(failed), 100, placeholder="…")
     reason = f" ({type(failed).__name__}: {said})" if failed is not None else ""
     raise Unclear(
-        f"it takes no sequence of {most or STEPS} steps and {wide} channel{'s' * (wide != '1')}; say in the file what "
-        "it takes, INPUT_SHAPE = (1, 28, 28) of an image, else INPUT_LAYOUT = 'NTC', INPUT_CHANNELS = 1 or "
+        f"it takes no sequence of {most or STEPS} steps and {numbers} channel{'s' * (numbers != '1')}; say in the file "
+        "what it takes, INPUT_SHAPE = (1, 28, 28) of an image, else INPUT_LAYOUT = 'NTC', INPUT_CHANNELS = 1 or "
         f"{{'name': 1, ...}} for a dict, INPUT_STEPS where it takes one number of them only{reason}"
     )
 
@@ -302,6 +307,16 @@ def _other_widths(network: nn.Module, but: Sequence[int]) -> list[int]:
     put_together = [w // k for w in but for k in (2, 3) if w % k == 0]
     # of one channel everything can be made by broadcasting
     return [w for w in dict.fromkeys((*held, *put_together)) if w > 1 and w not in but][:_OTHERS]
+
+
+def _hears(network: nn.Module, width: int, orders: Sequence[str], steps: int) -> bool:
+    """Say whether a network takes sequences so wide in one of these orders, and a step changes the answer at others."""
+    trial = duplicate(network)
+
+    def heard(order: str) -> bool | None:
+        return tried(trial, lambda: mixes(trial, steps, [width], order)[0])
+
+    return any(map(heard, orders))
 
 
 def _ends(network: nn.Module, steps: int, width: int, order: str) -> bool:

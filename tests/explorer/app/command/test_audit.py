@@ -145,3 +145,67 @@ def test_a_network_is_tested_with_the_group_that_its_types_know(maker: str, tmp_
     (asked,) = audit(engine, State(f"{tmp_path}/net.py:{maker}"), "D4", "float64", None, {}, details=False)
     assert asked.group == "D4" and asked.verdict == "broken"
     engine.close()
+
+
+FRAMES = """
+import torch
+from torch import nn
+
+
+class Frames(nn.Module):
+    \"\"\"Places in a frame that the points themselves make: symmetric ones leave it open.\"\"\"
+
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(0)
+        self.out = nn.Linear(3, 4)
+
+    def forward(self, pos):
+        c = pos - pos.mean(0)
+        far = c.norm(dim=-1, keepdim=True)
+        u, v = (far * c).sum(0), (far ** 2 * c).sum(0)
+        first = u / u.norm()
+        second = v - (v @ first) * first
+        second = second / second.norm()
+        third = torch.linalg.cross(first, second)
+        return self.out(c @ torch.stack([first, second, third], 1)).amax(0)
+"""
+
+
+def test_a_symmetric_sample_that_nobody_chose_leaves_no_network_without_a_verdict(tmp_path: Path) -> None:
+    path = tmp_path / "frames.py"
+    path.write_text(FRAMES)
+    (report,) = audit(LocalEngine({}, trust=True), State(f"{path}:Frames"), "SE3", "float64", None, {})
+    assert report.holds
+    assert any("samples the network gives NaN or infinite values" in note for note in report.warnings)
+    chosen = State(f"{path}:Frames", sample="ethanol-3d")
+    (report,) = audit(LocalEngine({}, trust=True), chosen, "SE3", "float64", None, {})
+    assert not any("NaN" in note for note in report.warnings)
+
+
+SPECTRUM = """
+import torch
+from torch import nn
+
+
+class Spectrum(nn.Module):
+    \"\"\"Heat that the eigenvalues of a graph keep.\"\"\"
+
+    def __init__(self, fault=0.0):
+        super().__init__()
+        torch.manual_seed(0)
+        self.fault, self.out = fault, nn.Linear(3, 2)
+
+    def forward(self, adj):
+        values = torch.linalg.eigvalsh(torch.diag_embed(adj.sum(-1)) - adj)
+        heat = torch.stack([torch.exp(-t * values).sum(-1) for t in (0.1, 0.5, 1.0)], -1)
+        return self.out(heat + self.fault * adj[0].sum())
+"""
+
+
+@pytest.mark.parametrize(("fault", "verdict"), [("0.0", "holds"), ("1e-4", "broken")])
+def test_a_matrix_between_nodes_may_be_all_that_is_given_of_a_graph(tmp_path: Path, fault: str, verdict: str) -> None:
+    path = tmp_path / "spectrum.py"
+    path.write_text(SPECTRUM.replace("fault=0.0", f"fault={fault}"))
+    (report,) = audit(LocalEngine({}, trust=True), State(f"{path}:Spectrum"), "permutation", "float64", None, {})
+    assert report.verdict == verdict

@@ -158,3 +158,32 @@ def test_a_network_of_nine_members_alone_is_judged_on_them() -> None:
     torch.manual_seed(0)
     report = check_equivariance(Table(), cloud(9), "permutation", details=False)
     assert report.verdict == "broken" and report.guilty == ("out",)
+
+
+class Rated(nn.Module):
+    """Informer: members of the highest scores hear all others. The fault: the first half of them rates all."""
+
+    def __init__(self, fault: bool) -> None:
+        super().__init__()
+        self.fault, self.out = fault, nn.Linear(3, 2)
+
+    def forward(self, x: Tensor) -> Tensor:
+        scores = x @ x.t()
+        raters = scores[:, : len(x) // 2] if self.fault else scores
+        best = (raters.amax(1) - raters.mean(1)).topk(3).indices
+        kept = x.mean(0).expand(len(x), -1).clone()
+        kept[best] = scores[best].softmax(1) @ x
+        answer: Tensor = self.out(kept)
+        return answer
+
+
+def test_a_fault_that_one_larger_set_hides_is_no_matter_of_the_number_of_members() -> None:
+    """On a set of 512 that are near these, the same ones are the best whoever rates them."""
+    torch.manual_seed(0)
+    assert check_equivariance(Rated(False), cloud(9), "permutation", details=False).verdict == "holds"
+    for seed, count in ((0, 34), (1, 20), (4, 9), (11, 9)):
+        x = torch.randn(count, 3, generator=torch.Generator().manual_seed(seed))
+        torch.manual_seed(0)
+        report = check_equivariance(Rated(True), x, "permutation", details=False)
+        assert report.verdict == "broken"
+        assert not any("it was tested on these" in note for note in report.warnings)

@@ -11,6 +11,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from equiscope.inputs import points
 from explorer.equivariance.check import check_equivariance
 from explorer.equivariance.verdict.hints import hints
 from tests.explorer.equivariance.test_faults import image
@@ -210,3 +211,33 @@ def test_elements_that_a_broken_network_keeps_are_listed(turns: int, kept: str) 
     assert not any(
         "keeps its law under" in n for n in check_equivariance(nn.Conv2d(1, 1, 3), (1, 1, 9, 9), "D4").warnings
     )
+
+
+def test_a_weak_fault_is_not_said_to_be_missing_under_elements_that_it_shows_less_under() -> None:
+    """Constants in single precision would excuse some of the errors of a fault of this size, and excuse none of it."""
+
+    class Energy(nn.Module):
+        """Hears of distances, and faintly of a coordinate."""
+
+        centres: Tensor
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.register_buffer("centres", torch.linspace(0, 4, 16))
+            self.head = nn.Linear(16, 1)
+
+        def forward(self, pos: Tensor) -> Tensor:
+            apart = (pos[:, None] - pos).pow(2).sum(-1)
+            near = torch.exp(-((apart[..., None] - self.centres) ** 2)).sum(1)
+            answer: Tensor = (self.head(near) + 8e-6 * pos[:, :1]).sum(0)
+            return answer
+
+    torch.manual_seed(0)
+    cloud = points(position=torch.randn(7, 3))
+    report = check_equivariance(Energy(), cloud, "E3")
+    limit = report["output"].tolerance
+    errors = [cumulative for cumulative, _ in report.table["output"].values() if cumulative is not None]
+    assert min(errors) < limit < max(errors)
+    assert report.verdict == "broken"
+    assert not any("keeps its law" in note for note in report.warnings)
+    assert "show no error" not in report.text()

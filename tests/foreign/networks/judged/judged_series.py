@@ -31,6 +31,7 @@ CASES = (
     *pairs("series", "Squeezed", NCT, "shift", ("steps@2",), FL, "sine"),
     *pairs("series", "CausalAttention", NTC, "shift", ("steps@1",), FL, "sine", inside=5),
     *pairs("series", "Lazy", NCT, "shift", ("steps@2",), FL, "sine", inside=2, refusable=True, tells="INPUT_LAYOUT"),
+    *pairs("series", "Band", NCT, "shift", ("steps@2",), {3: "last"}, "sine", inside=9),
     # in the last fault only one strand is read as well: filters of one strand break the law by themselves
     *pairs(
         "series",

@@ -63,6 +63,16 @@ CASES = (
     *pairs("space", "Moving", moving, "E3", ("places@2", "arrows@2"), {1: "first", 3: "last"}, "bodies"),
     *pairs("space", "Schnet", atoms, "E3", ("fixed",), {1: "first", 2: "middle"}, "ethanol-3d"),
     *pairs(
+        "filters",
+        "ContinuousFilters",
+        atoms,
+        "E3",
+        ("fixed",),
+        {1: "convs.1", 2: "smearing#2"},
+        "ethanol-3d",
+        limit=1e-12,
+    ),
+    *pairs(
         "space",
         "PaiNN",
         partial(atoms, "edge_index"),

@@ -75,3 +75,18 @@ class AsPair(nn.Module):
     def forward(self, x, edge_index):
         source, target = x
         return self.last(F.relu(self.conv((source, target), edge_index)))
+
+
+class Purchases(nn.Module):
+    """Messages along edges whose attributes have a width of their own, beside that of either set."""
+
+    def __init__(self, fault=0):
+        super().__init__()
+        self.message, self.out = nn.Linear(4 + 6 + 3, 8), nn.Linear(8 + 6, 2)
+        self.middle = maybe(fault, 2, 0)
+
+    def forward(self, buyers, goods, edge_index, edge_attr):
+        s, t = edge_index
+        m = F.relu(self.message(torch.cat([buyers[s], goods[t], edge_attr], -1)))
+        told = torch.zeros(len(goods), 8, dtype=m.dtype, device=m.device).index_add(0, t, m)
+        return self.out(self.middle(torch.cat([goods, told], -1)))

@@ -194,3 +194,19 @@ class Lazy(nn.Module):
 
     def forward(self, x):
         return self.last(self.b(torch.relu(self.a(self.first(x)))))
+
+
+class Band(nn.Module):
+    """Filters made in the forward, as of SincNet: of the widths that layers take none is that of the series."""
+
+    def __init__(self, fault=0):
+        super().__init__()
+        self.low, self.wide = nn.Parameter(0.2 * torch.rand(6)), nn.Parameter(0.05 + 0.2 * torch.rand(6))
+        self.register_buffer("at", torch.arange(-7, 8).float())
+        self.norm, self.conv = nn.BatchNorm1d(6), nn.Conv1d(6, 8, 3, padding=1)
+        self.last = maybe(fault, 3)
+
+    def forward(self, x):
+        low, high = (2 * f[:, None] * torch.sinc(2 * f[:, None] * self.at) for f in (self.low, self.low + self.wide))
+        h = nn.functional.conv1d(x, (high - low)[:, None], padding=7)
+        return self.last(torch.relu(self.conv(self.norm(h.abs()))))
