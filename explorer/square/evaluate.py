@@ -54,6 +54,7 @@ def layer_infos(p: Prepared) -> tuple[LayerInfo, ...]:
             bool(w.field and w.field.guessed), w.call, w.name.count("."), w.leaf,
             str(p.values[w.name].dtype).removeprefix("torch."),
             p.values[w.name].numel() * p.values[w.name].element_size(), w.reason, w.module, w.names,
+            None if w.within is None else w.within * (w.within in p.trace.by_name),
         )
         for w in p.watched
     )  # fmt: skip
@@ -204,7 +205,10 @@ def refine(
             while todo and time.perf_counter() - start <= part:
                 step("Measuring", 1 - len(todo) / len(p.watched))  # a newer request ends it here
                 w = todo.pop()
-                measures[w.name] = measured(p, element, w, answers[w.name], local=w.name in alone)
+                drawn_by_channel = w.name in have and have[w.name].channels is not None  # that of a container stays
+                measures[w.name] = measured(
+                    p, element, w, answers[w.name], local=w.name in alone, channels=drawn_by_channel
+                )
         if todo:
             yield dict(measures)
     yield dict(measures)

@@ -88,6 +88,12 @@ class LayerInfo:
     reason: str = ""  # why its field is taken for what it is
     module: str = ""  # that was called
     names: tuple[str, ...] = ()  # of its channels, where the module says what they are
+    within: str | None = None  # of a value that no module returns, the layer whose forward makes it, "" where none does
+
+    @property
+    def mendable(self) -> str:
+        """Return the layer of which symmetric versions can be tried: it, or the one that makes it; "" for none."""
+        return self.name if self.within is None else self.within
 
     @property
     def kind_of_places(self) -> str:

@@ -227,7 +227,8 @@ class LayerChart(Plot):
         if index is None:
             return ""
         column = self.columns[index]
-        return "\n".join(filter(None, (read_out(column.name, column.measure, "\n"), read_before(column.before))))
+        told = read_out(column.name, column.measure, "\n", column.guilty)
+        return "\n".join(filter(None, (told, read_before(column.before))))
 
     def pointed(self, at: QPointF | None) -> None:
         index = self.index_at(at)

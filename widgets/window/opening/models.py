@@ -16,6 +16,7 @@ from explorer.app.thread.failures import sentence
 from explorer.declare.states.model_name import (
     PYTHON,
     code_of,
+    in_training,
     named_as_shown,
     split_call,
     split_name,
@@ -24,6 +25,7 @@ from explorer.declare.states.model_name import (
 from explorer.network.opening.files.contents import Contents
 from explorer.network.opening.files.edits import Edit, edits
 from explorer.network.opening.files.trust import remember, remembered
+from explorer.square.frame import Frame
 from explorer.state.runs import models_of
 from explorer.state.session import Session
 from explorer.work.files.places import at_home, whole
@@ -63,7 +65,9 @@ class Models(QObject):
         self._shell, self._controller = shell, shell.controller
         self.page: ModelPage | None = None
         self.inputs = Inputs(shell)
+        self._noted: tuple[str, ...] = ()
         shell.infobar.ask.connect(self.reopen)
+        self._controller.frame_ready.connect(self._note)
 
     # opening ----------------------------------------------------------------------------------------------
     def open(self, path: str, chosen: str = "", as_model: bool = True, reopened: bool = False) -> None:
@@ -284,6 +288,18 @@ class Models(QObject):
     def recent(self) -> list[str]:
         """Return the names of models and paths of weights that were opened, the newest first."""
         return texts(self._shell.settings, "recent_models")
+
+    def _note(self, frame: Frame) -> None:
+        """Keep what a frame shows of files, however it was asked for: a command names networks as well."""
+        shown = models_of(frame.state)
+        if shown == self._noted:
+            return
+        self._noted = shown
+        for name in reversed(shown):  # the first one is the newest
+            file = _parts(name)[0]
+            kept = name if os.path.exists(file) else "" if in_training(name) else split_name(name)[1]
+            if kept and os.path.exists(_parts(kept)[0]):
+                self.keep(kept)
 
     def keep(self, name: str) -> None:
         name = with_whole_paths(name)
