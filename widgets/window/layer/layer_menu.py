@@ -53,7 +53,7 @@ class LayerMenu(QObject):
         return next((one for one in layers if one.name == layer), None)
 
     def mendable(self, layer: str) -> str:
-        """Return the layer whose symmetric versions can be tried for this one: it, or the one that makes it; "" for none."""
+        """Return the layer to make symmetric in place of this one: itself, or the one that makes it; "" for none."""
         info = self._info(layer)
         return info.mendable if info is not None else ""
 
