@@ -110,9 +110,9 @@ class Label(QGraphicsObject):
             self.level = level
             self.update()
 
-    def make_clickable(self) -> None:
-        self.setCursor(Qt.CursorShape.PointingHandCursor)
-        self.setAcceptedMouseButtons(Qt.MouseButton.LeftButton)
+    def make_clickable(self, on: bool = True) -> None:
+        self.setCursor(Qt.CursorShape.PointingHandCursor if on else Qt.CursorShape.ArrowCursor)
+        self.setAcceptedMouseButtons(Qt.MouseButton.LeftButton if on else Qt.MouseButton.NoButton)
 
     def mousePressEvent(self, event: QGraphicsSceneMouseEvent) -> None:
         event.accept()
