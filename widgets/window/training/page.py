@@ -36,7 +36,7 @@ from widgets.base.controls.elided_combo import ElidedCombo
 from widgets.base.look import theme
 from widgets.window.training.fields import Examples, beside, button
 from widgets.window.training.panels import ErrorPanel, LossPanel
-from widgets.window.training.run import Run, Wanted
+from widgets.window.training.run import Run, Wanted, may_end
 
 SIZE, SHOW_MS = (1000, 620), 100
 RUNNING = 3  # trainings at once
@@ -64,8 +64,7 @@ class TrainPage(Dialog):
         self.runs: list[Run] = []
         self.run: Run | None = None  # the one that is steered
         self._waiting: list[ModelInfo] = []  # to be started when another one is over
-        self._due = QTimer(self, interval=SHOW_MS, singleShot=True)
-        self._due.timeout.connect(self.draw)
+        self._due = QTimer(self, interval=SHOW_MS, singleShot=True, timeout=self.draw)
         self._make_settings()
         self._make_charts()
         self._make_controls()
@@ -169,18 +168,15 @@ class TrainPage(Dialog):
         for text, box in (
             ("Network", self.card), ("Epochs", self.epochs), ("Seed", beside(self.seed, self.reseed)),
             ("Learning rate", self.rate), ("Loss", self.loss), ("Speed", self.speed),
+            ("Examples", beside(self.examples, self.examples.browse)), ("Weights", beside(self.path, self.browse)),
         ):  # fmt: skip
             form.addRow(text, box)
-        form.addRow("Examples", beside(self.examples, self.examples.browse))
-        form.addRow("Weights", beside(self.path, self.browse))
         side = QVBoxLayout()
         side.addLayout(form)
         for widget in (self.follow, self.go, self.beside):
             side.addWidget(widget)
         side.addStretch(1)
-        close = QPushButton("Close", autoDefault=False)
-        close.clicked.connect(self.close)
-        side.addWidget(close)
+        side.addWidget(QPushButton("Close", autoDefault=False, clicked=self.reject))
         self.settings = left = QWidget()
         left.setLayout(side)
         left.setFixedWidth(330)
@@ -423,8 +419,7 @@ class TrainPage(Dialog):
 
     def _say(self, text: str, bad: bool = False) -> None:
         self.status.setText(text)
-        t = theme.current()
-        self.status.setStyleSheet(f"color: {t.bad if bad else t.muted};")
+        self.status.setStyleSheet(f"color: {theme.current().bad if bad else theme.current().muted};")
 
     def _refuse(self, why: str) -> None:
         """Say why nothing is started; a training that runs says something ten times a second, so beside that."""
@@ -440,6 +435,9 @@ class TrainPage(Dialog):
         self.draw()
 
     def closeEvent(self, event: QCloseEvent) -> None:
+        if event.spontaneous() and not may_end(self.runs, self.run):
+            event.ignore()
+            return
         self._waiting = []
         for run in self.runs:
             self.gone.emit(str(Path(run.folder.name) / LIVE))
@@ -447,4 +445,5 @@ class TrainPage(Dialog):
         event.accept()  # QDialog would ask `reject`, which closes, and stay open
 
     def reject(self) -> None:
-        self.close()
+        if may_end(self.runs, self.run):
+            self.close()
