@@ -64,7 +64,8 @@ class TrainPage(Dialog):
         self.runs: list[Run] = []
         self.run: Run | None = None  # the one that is steered
         self._waiting: list[ModelInfo] = []  # to be started when another one is over
-        self._due = QTimer(self, interval=SHOW_MS, singleShot=True, timeout=self.draw)
+        self._due = QTimer(self, interval=SHOW_MS, singleShot=True)
+        self._due.timeout.connect(self.draw)
         self._make_settings()
         self._make_charts()
         self._make_controls()
@@ -176,7 +177,9 @@ class TrainPage(Dialog):
         for widget in (self.follow, self.go, self.beside):
             side.addWidget(widget)
         side.addStretch(1)
-        side.addWidget(QPushButton("Close", autoDefault=False, clicked=self.reject))
+        close = QPushButton("Close", autoDefault=False)
+        close.clicked.connect(self.reject)
+        side.addWidget(close)
         self.settings = left = QWidget()
         left.setLayout(side)
         left.setFixedWidth(330)
@@ -196,8 +199,7 @@ class TrainPage(Dialog):
         self._enable()
 
     def _fold(self, on: bool) -> None:
-        more = self.settings.width() + self.halves.spacing()
-        wide = self.width() + (more if on else -more)
+        wide = self.width() + (1 if on else -1) * (self.settings.width() + self.halves.spacing())
         self.settings.setVisible(on)
         self.halves.activate()
         self.resize(wide, self.height())
@@ -302,8 +304,7 @@ class TrainPage(Dialog):
         self.draw()
 
     def _ask(self, what: str, value: object = None) -> None:
-        run = self.run
-        if run is None or not run.process.running:
+        if (run := self.run) is None or not run.process.running:
             return
         run.warning = ""
         if value is None:

@@ -184,10 +184,9 @@ def _assembled(found: Coder, state: State, z: Floats, moved: Floats, expected: F
         made = replace(made, picture=pictures(found.p.x.detach().cpu().float().numpy())[0])
     if found.problem or not found.complete:
         return made
-    samples, parts = found.made.get(("samples", state.seed)), found.made.get(("parts", state.seed))
-    if samples is None and parts:
-        samples = _frozen(np.concatenate(parts))
-    made = replace(made, samples=samples, drawn=found.made.get(("drawn", state.seed), ""))
+    made = replace(
+        made, samples=found.made.get(("samples", state.seed)), drawn=found.made.get(("drawn", state.seed), "")
+    )
     plane = found.made.get(_key(choice, state))
     if not isinstance(plane, Plane):
         return replace(made, busy=plane or f"Computing {PROJECTIONS[choice.projection]}…")
@@ -294,10 +293,10 @@ def _samples(found: Coder, state: State, most: int) -> Iterator[None]:
         most: how many there are afterwards, if there were not more before.
     """
     key = ("samples", state.seed)
-    if key in found.made or not found.images:
+    count = min(SAMPLES, MOST_BYTES // max(1, int(np.prod(found.p.x.shape[-2:]))))
+    if len(found.made.get(key, ())) >= min(count, most) or not found.images:
         return
     chance, codes = np.random.default_rng(state.seed), found.all_codes()
-    count = min(SAMPLES, MOST_BYTES // max(1, int(np.prod(found.p.x.shape[-2:]))))
     own = getattr(found.p.model, "draw_codes", None)
     if own is not None:
         vectors, drawn = own(count, state.seed)
@@ -310,15 +309,21 @@ def _samples(found: Coder, state: State, most: int) -> Iterator[None]:
         mean, covariance = codes.mean(0), np.atleast_2d(np.cov(codes.T))
         z = chance.multivariate_normal(mean, covariance, count, method="eigh")
         drawn = "z from a Gaussian with the mean and covariance of the examples' codes"
-    found.made[("drawn", state.seed)] = drawn
+    count = len(z)
+    every = max(1, count // FIRST)  # of all classes and captions, which follow each other, some are seen at first
+    order = np.argsort(np.arange(count) % every > 0, kind="stable")
     parts = found.made.setdefault(("parts", state.seed), [])  # what newer work interrupts goes on from there
     for first in range(CHUNK * len(parts), min(count, most), CHUNK):
-        images = found.decode(z[first : first + CHUNK])
+        images = found.decode(z[order[first : first + CHUNK]])
         parts.append(np.round(255 * np.clip(images, 0.0, 1.0)).astype(np.uint8))
         step("Decoding random codes", first / count)
         yield
-    if CHUNK * len(parts) >= count:
-        found.made[key] = _frozen(np.concatenate(parts))
+    made = np.concatenate(parts)
+    if len(made) == count:
+        made = made[np.argsort(order, kind="stable")]
+    elif every > 1:
+        drawn = f"one in {every} of those to come: {drawn}"
+    found.made[key], found.made[("drawn", state.seed)] = _frozen(made), drawn
 
 
 def _terms(found: Coder) -> None:
