@@ -33,7 +33,7 @@ from explorer.square.analyses.latent.making import at_once as latent_now
 from explorer.square.both_ways import BothWays
 from explorer.square.drawing.layers import drawn, drawn_filters, frozen, matrices, receptive_field, scores_of
 from explorer.square.drawing.weights import weights_of
-from explorer.square.frame import Array, LayerInfo, Measure, Square
+from explorer.square.frame import Array, InputPicture, LayerInfo, Measure, Square
 from explorer.square.judging import cut_off, judged, limit, vanishing_in
 from explorer.square.preparing.kept import Kept, kept
 from explorer.square.preparing.prepare import Prepared, meet_chance
@@ -42,6 +42,7 @@ from explorer.state.state import State
 from explorer.work.progress import step
 
 MEASURE_SECONDS = 0.025  # what all-layer errors may add to a frame; slower ones follow when idle
+MOST_PICTURES = 16  # of the arguments of a network that takes many images
 ATTRIBUTE_SECONDS = 0.05  # what the backward passes of an attribution may take in idle time
 
 
@@ -54,6 +55,7 @@ def layer_infos(p: Prepared) -> tuple[LayerInfo, ...]:
             bool(w.field and w.field.guessed), w.call, w.name.count("."), w.leaf,
             str(p.values[w.name].dtype).removeprefix("torch."),
             p.values[w.name].numel() * p.values[w.name].element_size(), w.reason, w.module, w.names,
+            None if w.within is None else w.within * (w.within in p.trace.by_name),
         )
         for w in p.watched
     )  # fmt: skip
@@ -204,7 +206,10 @@ def refine(
             while todo and time.perf_counter() - start <= part:
                 step("Measuring", 1 - len(todo) / len(p.watched))  # a newer request ends it here
                 w = todo.pop()
-                measures[w.name] = measured(p, element, w, answers[w.name], local=w.name in alone)
+                drawn_by_channel = w.name in have and have[w.name].channels is not None  # that of a container stays
+                measures[w.name] = measured(
+                    p, element, w, answers[w.name], local=w.name in alone, channels=drawn_by_channel
+                )
         if todo:
             yield dict(measures)
     yield dict(measures)
@@ -313,8 +318,23 @@ def _picture(one: BothWays, measures: Mapping[str, Measure]) -> Square:
         filter_labels=fixed.labels, filter_columns=fixed.columns, matrices=fixed.matrices, shown=fixed.total,
         interventions=p.interventions, source=_source(p, layer.owner),
         part=space.part(one), latent=latent_now(one), kind=space.kinds[0].name, message=p.trouble.sentence,
-        places=p.inputs.numbered,
+        places=p.inputs.numbered, inputs=_all_pictures(p, one.gx),
     )  # fmt: skip
+
+
+def _all_pictures(p: Prepared, gx: Inputs) -> tuple[InputPicture, ...]:
+    """Return the pictures of all arguments with places of the kind that x has; () where there is none beside x."""
+    if not p.inputs.batched:
+        return ()
+    pairs = list(zip(p.inputs.names, p.inputs.arguments, gx.arguments, p.inputs.fields))
+    alike = [one for one in pairs if one[3].batched and one[3].domain.name == p.inputs.field.domain.name]
+    if len(alike) < 2:
+        return ()
+    first = shown_as(p)
+    return tuple(
+        InputPicture(name, drawn(x, f if k else first)[0], drawn(moved, f if k else first)[0])
+        for k, (name, x, moved, f) in enumerate(alike[:MOST_PICTURES])
+    )
 
 
 def moved_picture(inputs: Inputs, field: FieldType | None, state: State) -> Array:

@@ -88,6 +88,12 @@ class LayerInfo:
     reason: str = ""  # why its field is taken for what it is
     module: str = ""  # that was called
     names: tuple[str, ...] = ()  # of its channels, where the module says what they are
+    within: str | None = None  # of a value that no module returns, the layer whose forward makes it, "" where none does
+
+    @property
+    def mendable(self) -> str:
+        """Return the layer of which symmetric versions can be tried: it, or the one that makes it; "" for none."""
+        return self.name if self.within is None else self.within
 
     @property
     def kind_of_places(self) -> str:
@@ -173,6 +179,15 @@ class Saliency:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class InputPicture:
+    """One of several images that a network takes, as it is drawn: (channels, height, width), before and moved."""
+
+    name: str
+    x: Array
+    gx: Array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Square:
     """One model's commuting square at the selected layer. Images are (channels, height, width) float32, read-only.
 
@@ -233,6 +248,7 @@ class Square:
     latent: Latent | None = None  # the codes of a network that encodes and decodes
     figures: LayerFigures | None = None  # statistics, operations, dead channels: what is known of the layers besides
     places: int = 0  # of the input that a person can name by their number; 0 where they have none
+    inputs: tuple[InputPicture, ...] = ()  # all that is drawn as x is, that first; () where there is nothing but x
 
     @property
     def domain(self) -> str:

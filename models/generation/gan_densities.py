@@ -38,8 +38,10 @@ def by_hand(
     network = seeded(build_line, int(seed))
     recipe = Recipe(LOSSES[int(loss)], rate=rate / 1000, g_rate=rate / 1000)
     with learning():
-        for rounds, turns in ((together, "DG"), (d_alone, "D"), (g_alone, "G")):
-            by_turns(network, recipe, int(rounds), turns, int(seed))
+        done, total = 0, max(1, int(together) + int(d_alone) + int(g_alone))
+        for rounds, turns in ((int(together), "DG"), (int(d_alone), "D"), (int(g_alone), "G")):
+            by_turns(network, recipe, rounds, turns, int(seed), (done / total, (done + rounds) / total))
+            done += rounds
     return network.eval()
 
 

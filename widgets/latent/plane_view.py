@@ -76,7 +76,7 @@ class LatentView(FrameView[Latent]):
         return [s.latent for s in self.squares if s.latent is not None]
 
     def awaits(self, frame: Frame) -> bool:
-        return any(s.latent is not None and not s.latent.whole for s in frame.squares[: self.MOST])
+        return any(s.latent is not None and not (s.latent.laid or s.latent.whole) for s in frame.squares[: self.MOST])
 
     def reason(self, parts: list[Latent]) -> str:
         if not self.squares:

@@ -121,7 +121,8 @@ class SamplesView(FrameView[Latent]):
         return [s.latent for s in self.squares if s.latent is not None and s.latent.picture is not None]
 
     def awaits(self, frame: Frame) -> bool:
-        return any(s.latent is not None and not s.latent.whole for s in frame.squares[: self.MOST])
+        latents = [s.latent for s in frame.squares[: self.MOST] if s.latent is not None]
+        return any(latent.samples is None and not latent.whole for latent in latents)
 
     def reason(self, parts: list[Latent]) -> str:
         if not self.squares:
@@ -137,7 +138,8 @@ class SamplesView(FrameView[Latent]):
         samples = parts[0].samples
         assert samples is not None
         self.pages.say("")
-        self.said.setText(f"  {len(samples):,} samples, {parts[0].drawn}")
+        so_far = "" if parts[0].whole else " so far"
+        self.said.setText(f"  {len(samples):,} samples{so_far}, {parts[0].drawn}")
         if samples is not self.tiles.images:
             self.tiles.show_images(samples)
 

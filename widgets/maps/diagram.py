@@ -110,9 +110,9 @@ class Label(QGraphicsObject):
             self.level = level
             self.update()
 
-    def make_clickable(self) -> None:
-        self.setCursor(Qt.CursorShape.PointingHandCursor)
-        self.setAcceptedMouseButtons(Qt.MouseButton.LeftButton)
+    def make_clickable(self, on: bool = True) -> None:
+        self.setCursor(Qt.CursorShape.PointingHandCursor if on else Qt.CursorShape.ArrowCursor)
+        self.setAcceptedMouseButtons(Qt.MouseButton.LeftButton if on else Qt.MouseButton.NoButton)
 
     def mousePressEvent(self, event: QGraphicsSceneMouseEvent) -> None:
         event.accept()
@@ -363,6 +363,8 @@ class ReadOut(pg.ItemGroup):
         self._floor.setVisible(shown and fresh and (not compact or y + 14 <= self._box.bottom()))
         line(self._floor, f"floor {figure(self.floor)}", 11, "muted")
         self._local.setVisible(shown and fresh and not compact and y + 16 <= self._box.bottom())
-        line(self._local, f"local {figure(self.local)}", 11, "muted")
+        # one that was not measured alone is no layer without a law
+        local = "–" if self.local is None and self.value is not None else figure(self.local)
+        line(self._local, f"local {local}", 11, "muted")
         for label in (self.head, self._number, self._floor, self._local):
             label.update()

@@ -19,12 +19,12 @@ from widgets.base.view import View, ViewSpec, Wish, numbers_of
 from widgets.maps.diagram import Arrow, Label, agree
 from widgets.maps.linking import Place, Places, channel_text, element_text, precise
 from widgets.maps.map_grid import Canvas
-from widgets.maps.map_item import MapItem
 from widgets.maps.ring import Ring
 from widgets.stage.boxes import CAPTION, above
 from widgets.stage.captions import headers, square_caption
 from widgets.stage.hands import Hands, hands_of
 from widgets.stage.layout import arrange, figure_height
+from widgets.stage.pair import InputPair
 from widgets.stage.row import CENTRE, SOURCES, StageRow
 from widgets.stage.stepping import stepped
 
@@ -56,14 +56,11 @@ class Stage(View):
         column.addWidget(self.canvas)
 
         self._inputs, self._features = Camera(self), Camera(self)
-        self.before, self.after = MapItem(self._inputs), MapItem(self._inputs)
-        self.after.draggable = True
-        self.after.setCursor(Qt.CursorShape.OpenHandCursor)
+        self.pair = InputPair(self._inputs, self)
+        self.pair.changed.connect(lambda: self.show_frame(self.frame))
+        self.before, self.after, self.captions = self.pair.before, self.pair.after, self.pair.captions
         self.ring = Ring()
         self.ring.setZValue(1)
-        self.captions = (Label(12, "text", CENTRE), Label(12, "text", CENTRE))
-        self.captions[0].set_text("x")
-        self.captions[1].set_text("ρ(g)x")
         self._across = Arrow()
         self._symbol, self._element = Label(12, "text", CENTRE), Label(11, "muted", CENTRE)
         self._symbol.set_text("ρ(g)")
@@ -195,22 +192,8 @@ class Stage(View):
         self.after.setToolTip(self.hands.tip)
 
     def _show_input(self, squares: tuple[Square, ...]) -> None:
-        x, gx = squares[0].x, squares[0].gx if self._moved is None else self._moved.gx
-        finite = x.size > 0 and bool(np.isfinite(x).all())
-        low, high = (float(x.min()), float(x.max())) if finite else (0.0, 1.0)
-        if low < -1e-6:  # a field, not a picture
-            top = max(-low, high)
-            low, high, kind = -top, top, "signed"
-        else:
-            low, high, kind = 0.0, 1.0 if high <= 1.001 else high, "rgb" if len(x) == 3 else "grey"
-        wide = self.hands.wide(self.hands.kind_of_x, *x.shape[1:])
-        if self.hands.kind_of_x:
-            kind = kind if kind == "signed" else "grey"
-        self.before.set_values(x, low, high, kind, wide=wide)
-        self.after.set_values(gx, low, high, kind, wide=wide)
-        seen = [(s.field_of_view, r.role) for s, r in zip(squares, self.rows) if s.field_of_view is not None]
-        heat, role = seen[0] if seen else (None, "accent")
-        self.before.set_heat(heat, role if len(squares) > 1 else "accent")
+        moved = None if self._moved is None else self._moved.gx
+        self.pair.show(squares, moved, self.hands, [row.role for row in self.rows])
 
     def _layout_key(self) -> tuple[int, bool, bool]:
         squares = self.frame.squares[:2] if self.frame else ()
@@ -382,7 +365,7 @@ class Stage(View):
             return
         index, name, place = self._hover or (0, "fx", self.hands.chosen(self.state, squares[0]))
         source: Place | None = None  # of x
-        x, gx = (Places(a.shape[1], a.shape[2], kind=self.hands.kind_of_x) for a in (squares[0].x, squares[0].gx))
+        x, gx = (Places(a.shape[1], a.shape[2], kind=self.hands.kind_of_x) for a in self.pair.of(squares[0]))
         if name in ("x", "gx"):
             source = place if name == "x" else self.hands.link.back(place, gx, x)
         for i, (row, square) in enumerate(zip(self.rows, squares)):
@@ -412,7 +395,10 @@ class Stage(View):
     def numbers(self) -> dict[str, NDArray[Any]]:
         if self.frame is None:
             return {}
-        result: dict[str, NDArray[Any]] = {"x": self.frame.squares[0].x, "rho_x": self.frame.squares[0].gx}
+        first = self.frame.squares[0]
+        result: dict[str, NDArray[Any]] = {"x": first.x, "rho_x": first.gx}
+        for one in first.inputs[1:]:
+            result |= {one.name: one.x, f"rho_{one.name}": one.gx}
         sides = []
         for square in self.frame.squares[:2]:
             measure = square.measures.get(square.layer.name)

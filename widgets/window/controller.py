@@ -29,14 +29,7 @@ from explorer.state.state import History, State, orbit_for
 from explorer.work.files.places import no_file
 from explorer.work.files.stamps import stamp
 from widgets.base.view import Wish
-from widgets.window.automation.choosing import (
-    model_for,
-    open_otherwise,
-    open_sample,
-    other_part,
-    sample_for,
-    switched,
-)  # fmt: skip
+from widgets.window.automation.choosing import model_for, open_otherwise, open_sample, other_part, sample_for, switched
 from widgets.window.automation.playing import Player
 from widgets.window.automation.watching import FileWatch
 
@@ -73,7 +66,7 @@ class Controller(QObject):
         self._newest = Newest(self.delivered.emit)
         self._runner = Runner(start_engine, self._newest)
         self.delivered.connect(self.take, Qt.ConnectionType.QueuedConnection)
-        self._then: dict[str, Callable[[Any], None]] = {}
+        self._then: dict[str, tuple[Callable[[Any], None], Callable[[Failure], None]]] = {}
         self._numbered = 0
         self._curves: dict[str, OrbitCurve] = {}
         self._rng = np.random.default_rng(self.state.seed)
@@ -178,12 +171,10 @@ class Controller(QObject):
         self.change({"steps": steps}, tag)
 
     def undo(self) -> None:
-        old = self.state
-        self._announce(old, self._history.undo())
+        self._announce(self.state, self._history.undo())
 
     def redo(self) -> None:
-        old = self.state
-        self._announce(old, self._history.redo())
+        self._announce(self.state, self._history.redo())
 
     def invert(self) -> None:
         try:
@@ -218,15 +209,11 @@ class Controller(QObject):
         step = Step(name, values if values is not None else transform.defaults)
         steps = self.state.steps
         own_inverse = transform.inverse is not None and transform.inverse(*step.values) == step.values
-        if steps and steps[-1] == step and own_inverse:
-            self.set_steps(steps[:-1])
-        else:
-            self.set_steps((*steps, step))
+        self.set_steps(steps[:-1] if steps and steps[-1] == step and own_inverse else (*steps, step))
 
     def add_to(self, name: str, *amounts: float, tag: str = "") -> None:
         """Add to the first parameters of a transform's step, which is made when there is none."""
-        transform = transforms()[name]
-        step = self.state.step(name)
+        transform, step = transforms()[name], self.state.step(name)
         values = step.values if step is not None else transform.defaults
         added = tuple(v + a for v, a in zip(values, amounts)) + values[len(amounts) :]
         self.grant(Wish(step=(name, added), tag=tag))
@@ -270,11 +257,18 @@ class Controller(QObject):
         self._tell_corrected(state)
 
     # one-off work -----------------------------------------------------------------------------------------
-    def do(self, work: Task, text: str, then: Callable[[Any], None] | None = None) -> Callable[[], None]:
-        """Do something on the worker thread; `then` gets the result, on this one. What is returned gives it up."""
+    def do(
+        self, work: Task, text: str, then: Callable[[Any], None] = lambda result: None,
+        ended: Callable[[Failure], None] = lambda failure: None,
+    ) -> Callable[[], None]:  # fmt: skip
+        """Do something on the worker thread; `then` gets the result, on this one. What is returned gives it up.
+
+        Args:
+            ended: hears in its place of what went wrong, as of a person's cancelling it.
+        """
         self._numbered += 1
         tag = f"{self._numbered} {text}"
-        self._then[tag] = then or (lambda result: None)
+        self._then[tag] = then, ended
         job = self._runner.task(work, tag, text)
 
         def give_up() -> None:
@@ -436,8 +430,13 @@ class Controller(QObject):
             self.open_path(self._to_open.pop(0))
 
     def _finish(self, done: TaskDone) -> None:
-        if (then := self._then.pop(done.tag, None)) is not None:  # not given up
-            self._fail(done.result) if isinstance(done.result, Failure) else then(done.result)
+        if (found := self._then.pop(done.tag, None)) is None:  # it was given up
+            return
+        if isinstance(done.result, Failure):
+            self._fail(done.result)
+            found[1](done.result)
+        else:
+            found[0](done.result)
 
     def _fail(self, failure: Failure) -> None:
         self._log_failure(failure)

@@ -71,15 +71,21 @@ def tried(
 
 
 def _worth_trying(engine: Networks, state: State, report: Report) -> tuple[str, ...]:
-    """Return the guilty layers, and under shifts those with a stride, between whose steps no law is tested."""
+    """Return the guilty layers, and under shifts those with a stride, between whose steps no law is tested.
+
+    In place of a value that no module returns stands the layer whose forward makes it, if there is one.
+    """
     strided: tuple[str, ...] = ()
+    guilty = report.guilty if report.verdict == "broken" else ()
+    p = engine.prepared(state, state.model)
+    within = {one.name: one.within for one in p.trace.layers if one.within is not None}
+    guilty = tuple(maker for name in guilty if (maker := within.get(name, name)) in p.trace.by_name)
     if report.group == "translation":
-        p = engine.prepared(state, state.model)
         strided = tuple(
             one.name for one in p.trace.layers
             if one.leaf and one.within is None and stride_of(p.model.get_submodule(one.module))
         )  # fmt: skip
-    return tuple(dict.fromkeys((*(report.guilty if report.verdict == "broken" else ()), *strided)))
+    return tuple(dict.fromkeys((*guilty, *strided)))
 
 
 def proposals(engine: Networks, state: State, layer: str) -> Iterator[Busy | tuple[Outcome, ...]]:

@@ -29,6 +29,7 @@ from explorer.network.opening.refusals import ModelError
 from explorer.network.tracing.running import evaluating, tensors_in
 from explorer.square.space import space_of_kind
 from explorer.work.files.places import at_home
+from explorer.work.progress import Cancelled, step
 
 NO_REASON = "nothing says otherwise"
 
@@ -97,7 +98,11 @@ def asked(name: str, trust: bool | Trust) -> InputAsked:
             raise
         except ValueError:
             pass
-    given = {name: _proposed(name, own) for name in kinds() if space_of_kind(name).form is not None}
+    given: dict[str, Taken] = {}
+    asked_of = [name for name in kinds() if space_of_kind(name).form is not None]
+    for k, name in enumerate(asked_of):
+        step(_looking(name), k / (2 * len(asked_of)))
+        given[name] = _proposed(name, own)
     if known is not None:
         given[known.kind] = known
         why = known.why
@@ -126,6 +131,8 @@ def _proposed(kind: str, own: Recognised) -> Taken:
             values["channels"], why["channels"] = width, own.why["channels"]
         for name, (value, reason) in space.proposed(own).items():
             values[name], why[name] = value, reason
+    except Cancelled:
+        raise
     except (Exception, SystemExit):  # its network cannot be made, which is said elsewhere
         pass
     return Taken(space, kind, space.form(**values), why)
@@ -144,15 +151,22 @@ def _assigned(arguments: tuple[str, ...], question: Question) -> tuple[str, ...]
 def _running(given: Mapping[str, Taken], own: Recognised) -> tuple[str, str]:
     """Return the first kind of data whose inputs run through a network, trying the most general kind first."""
     order = list(given)[::-1]
-    for kind in order:
+    for k, kind in enumerate(order):
+        step(_looking(kind), 0.5 + k / (2 * len(order)))
         try:
             _run(own.network(), given[kind].space.first_sample(given[kind].form), given[kind].form)
+        except Cancelled:
+            raise
         except (Exception, SystemExit):  # a forward of somebody else's may raise anything
             continue
         return kind, "an input of this kind runs through it"
     several = len(_arguments(own)) > 1
     fits = [k for k in order if several == any(q.sort == "ordered" for q in given[k].space.questions)]
     return (fits or order)[0], "no input runs through it as filled in here"
+
+
+def _looking(kind: str) -> str:
+    return f"Looking whether it takes {(kinds()[kind].title or kind).lower()}"
 
 
 def _rows(known: Taken) -> tuple[Row, ...]:

@@ -56,6 +56,7 @@ from explorer.network.space import space_of_kind, spaces
 from explorer.network.tracing.layers import named_error
 from explorer.network.tracing.walking import IN_ITSELF, holds_itself, modules_of, named_modules
 from explorer.work.files.places import at_home
+from explorer.work.progress import Cancelled
 from explorer.work.training.examples import from_examples
 
 _LONGEST_NAME = 200  # characters of the name of a layer
@@ -381,7 +382,7 @@ def built(name: str, build: Callable[[], nn.Module]) -> nn.Module:
         if hidden := _nameless(model):
             raise ModelError(name, f"{name} has a layer {hidden!r}: {_NAMES}")
         return model
-    except (ModelError, KeyboardInterrupt, torch.OutOfMemoryError):
+    except (ModelError, Cancelled, KeyboardInterrupt, torch.OutOfMemoryError):
         raise
     except BaseException as error:
         told = f"{name} could not be built: {named_error(error)}"

@@ -12,6 +12,7 @@ from functools import partial
 import torch
 from torch import Tensor, nn
 
+from explorer.work.progress import step
 from explorer.work.training.course import Course, Loss
 from models.layers.adversarial.densities import Densities
 from models.layers.adversarial.losses import LOSSES, SATURATED, SQUARES, discriminator_loss, generator_loss
@@ -21,6 +22,7 @@ from models.training.learning import Progress, learning
 
 EPOCH = 100  # rounds
 BETAS = (0.5, 0.9)
+TOLD = "Playing the rounds"
 LEAST = 0.05  # of the learning rates, at the end
 
 
@@ -132,9 +134,16 @@ def _figures(network: nn.Module) -> dict[str, float]:
     return dict(network.figures())
 
 
-def by_turns(network: Densities, recipe: Recipe, rounds: int, turns: str, seed: int) -> None:
-    """Let a pair learn at constant rates."""
+def by_turns(
+    network: Densities, recipe: Recipe, rounds: int, turns: str, seed: int, part: tuple[float, float] = (0.0, 1.0)
+) -> None:
+    """Let a pair learn at constant rates.
+
+    Args:
+        part: from which share of all that is done to which, for those who wait.
+    """
     chance, optimizer = torch.Generator().manual_seed(seed), optimizer_of(network, recipe)
-    for _ in range(rounds):
+    for k in range(rounds):
+        step(TOLD, part[0] + (part[1] - part[0]) * k / rounds)
         played(network, optimizer, recipe, turns, chance)
         optimizer.step()

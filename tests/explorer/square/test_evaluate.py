@@ -411,3 +411,11 @@ def test_channels_are_called_what_the_module_says_where_that_fits_them() -> None
         named.out_names = told  # type: ignore[assignment]
         layers = layer_infos(prepared(nn.Sequential(named, nn.ReLU())))
         assert [layer.names for layer in layers] == [expected, ()]
+
+
+def test_errors_by_channel_of_a_block_stay_when_it_is_measured_alone() -> None:
+    p = prepared(nn.Sequential(nn.Sequential(nn.Conv2d(1, 3, 3), nn.ReLU()), nn.ReLU()))
+    found = complete(p, turned("rotate:90", layer="0"))
+    assert found.measures["0"].local is not None, "it holds a fault, so it was measured again"
+    by_channel = found.measures["0"].channels
+    assert by_channel is not None and by_channel.shape == (3,)

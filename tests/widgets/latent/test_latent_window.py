@@ -36,11 +36,11 @@ def shown(window: MainWindow) -> Latent | None:
 
 
 def finished(qtbot: QtBot, window: MainWindow) -> Latent:
-    """Wait until all of the plane is there."""
+    """Wait until all of the plane and of the samples is there."""
 
     def done() -> bool:
         latent = shown(window)
-        return latent is not None and latent.ready and latent.samples is not None
+        return latent is not None and latent.ready and latent.samples is not None and latent.whole
 
     qtbot.waitUntil(done, timeout=LONGEST_MS)
     latent = shown(window)
@@ -256,13 +256,31 @@ def test_a_network_that_learns_is_drawn_whole_before_its_next_state_is_asked_for
 
     def told(whole: bool) -> list[str]:
         drawn.clear()
-        part = replace(frame.squares[0], latent=replace(latent, whole=whole))
+        part = replace(frame.squares[0], latent=replace(latent, laid=whole, whole=whole))
         trainer.follow(replace(frame, state=state, squares=(part,)))
         return list(drawn)
 
     assert told(False) == [] and told(True) == [f"/some/where/{LIVE}"]
     window.panes.raise_tab("stage")
     assert told(False), "nobody looks at the codes"
+
+
+def test_the_next_state_of_what_learns_waits_for_the_first_samples_alone(
+    qtbot: QtBot, open_window: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    window = open_window(State("vae", device="cpu"))
+    window.panes.raise_tab("samples")
+    latent = finished(qtbot, window)
+    frame, drawn = window.controller.frame, list[str]()
+    assert frame is not None and latent.samples is not None
+    trainer = window.files.trainer
+    monkeypatch.setattr(trainer, "page", SimpleNamespace(drawn=drawn.append))
+    state = replace(frame.state, model=f"vae@/some/where/{LIVE}")
+    for samples, ready in ((None, False), (latent.samples[:256], True)):
+        drawn.clear()
+        part = replace(frame.squares[0], latent=replace(latent, samples=samples, laid=False, whole=False))
+        trainer.follow(replace(frame, state=state, squares=(part,)))
+        assert bool(drawn) == ready
 
 
 def test_samples_are_counted_that_were_not_painted_yet(qtbot: QtBot) -> None:

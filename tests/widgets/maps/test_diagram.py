@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QGraphicsScene
 
 from explorer.square.frame import Measure
 from widgets.base.look.switched_parts import on_paper
-from widgets.maps.diagram import ROLES, ReadOut
+from widgets.maps.diagram import ROLES, Label, ReadOut
 
 ROOM = 300  # pixels of the picture: more than the item has
 
@@ -46,3 +46,13 @@ def test_in_little_height_the_figure_is_smaller_and_all_lines_are_there(qapp: ob
         return int((np.diff(rows, prepend=0) == 1).sum())
 
     assert lines(200) == lines(94) == 5  # relative error, the figure, the verdict, floor, local
+
+
+def test_what_was_not_measured_alone_is_no_layer_without_a_law(qapp: object) -> None:
+    """Beside the error of a container stood "local no law"."""
+    scene, item = QGraphicsScene(), ReadOut()
+    scene.addItem(item)
+    item.place(QRectF(10, 10, 200, 200))
+    item.show_measure(Measure(0.3, None, 1e-7, None, True, "broken"), "broken")
+    texts = [part.text for part in item.childItems() if isinstance(part, Label)]
+    assert "local –" in texts and "local no law" not in texts

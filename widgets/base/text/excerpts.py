@@ -43,9 +43,9 @@ def layer_as_html(square: Square, points: float) -> str:
         items = "".join(f"<li>{html.escape(hint)}</li>" for hint in own)
         parts.append(f'<p style="color:{t.muted}; margin-bottom:0">What may break it:</p>'
                      f'<ul style="margin-left:-18px; margin-top:2px">{items}</ul>')  # fmt: skip
-    if layer.name in square.guilty:
+    if layer.name in square.guilty and layer.mendable:
         parts.append(f'<p style="margin-top:6px"><a style="color:{t.accent}" href="{TRY}">Try a symmetric version</a>'
-                     f'<span style="color:{t.muted}"> of {html.escape(layer.name)}</span></p>')  # fmt: skip
+                     f'<span style="color:{t.muted}"> of {html.escape(layer.mendable)}</span></p>')  # fmt: skip
     return "".join(parts)
 
 

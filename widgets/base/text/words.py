@@ -166,8 +166,12 @@ def verdict_colour_role(square: Square) -> str:
     return {"broken": "bad", "undefined": "bad", "holds": "good"}.get(square.verdict, "muted")
 
 
-def read_out(name: str, measure: Measure | None, sep: str = " · ") -> str:
-    """Return every number of a layer's measurement in one line (or several, with another separator)."""
+def read_out(name: str, measure: Measure | None, sep: str = " · ", accused: bool = True) -> str:
+    """Return every number of a layer's measurement in one line (or several, with another separator).
+
+    Args:
+        accused: it is called guilty if it breaks its law; a module that only holds such layers is not.
+    """
     if measure is None:
         return f"{name}{sep}not measured"
     words = [name]
@@ -188,7 +192,7 @@ def read_out(name: str, measure: Measure | None, sep: str = " · ") -> str:
     if measure.kept < 1:
         words.append(f"{measure.kept:.0%} of places compared")
     verdict = "broken earlier; this layer holds" if inherited(measure) else badge(measure)
-    words.append("guilty" if guilty(measure) else verdict)
+    words.append("guilty" if accused and guilty(measure) else verdict)
     return sep.join(words)
 
 

@@ -223,11 +223,11 @@ class LayerChart(Plot):
 
     # the mouse and the keys -----------------------------------------------------------------------------------
     def read(self, at: QPointF) -> str:
-        index = self.index_at(at)
-        if index is None:
+        if (index := self.index_at(at)) is None:
             return ""
         column = self.columns[index]
-        return "\n".join(filter(None, (read_out(column.name, column.measure, "\n"), read_before(column.before))))
+        parts = read_out(column.name, column.measure, "\n", column.guilty), read_before(column.before)
+        return "\n".join(filter(None, parts))
 
     def pointed(self, at: QPointF | None) -> None:
         index = self.index_at(at)

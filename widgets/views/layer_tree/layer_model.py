@@ -269,9 +269,8 @@ def _tip(model: LayerModel, node: Node, column: int) -> str:
         return f"{module.name}: {module.kind}, " + ("not called itself" if node.children else "never called")
     measure: Measure | None = square.measures.get(layer.name)
     if column == ERROR:
-        return "\n".join(
-            filter(None, (read_out(layer.name, measure, "\n"), read_before(square.before.get(layer.name))))
-        )
+        told = read_out(layer.name, measure, "\n", layer.name in square.guilty)
+        return "\n".join(filter(None, (told, read_before(square.before.get(layer.name)))))
     if column == FIELD:
         kind = "a guess" if layer.guessed else "known"
         why = f": {layer.reason}" if layer.reason else ""

@@ -28,7 +28,7 @@ from widgets.base.text.words import counterpart, read_out, subject
 from widgets.base.view import ViewSpec, Wish
 from widgets.charts.axis.scales import scale_for
 from widgets.charts.inks import quiet_selection
-from widgets.views.layer_tree.layer_cells import MEASURE, ErrorDelegate, FieldDelegate, Index, former_figure
+from widgets.views.layer_tree.layer_cells import GUILTY, MEASURE, ErrorDelegate, FieldDelegate, Index, former_figure
 from widgets.views.layer_tree.layer_columns import COLUMNS, ERROR, FIELD, NAME, PARAMS, SHAPE
 from widgets.views.layer_tree.layer_filter import FilterBar
 from widgets.views.layer_tree.layer_model import LAYER, ROOT, LayerModel
@@ -331,7 +331,7 @@ class LayersView(FrameView[Square]):
 
     def _entered(self, index: QModelIndex) -> None:
         if name := index.data(LAYER):
-            self.hovered.emit(read_out(name, index.data(MEASURE)))
+            self.hovered.emit(read_out(name, index.data(MEASURE), accused=bool(index.data(GUILTY))))
 
     def leaveEvent(self, event: QEvent) -> None:
         self.hovered.emit("")

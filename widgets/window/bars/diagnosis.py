@@ -122,7 +122,7 @@ class Diagnosis(QFrame):
             now = chain_text(frame.state.steps) if frame is not None else ""
             self.button.setToolTip(f"The nearest to {now} that permutes places, so that there is a verdict")
             offers = resampled or bool(unjudged(square))
-        if square.verdict == "broken" and (suspect := next(iter(square.guilty), square.shows)):
+        if suspect := _mendable(square):
             self.button.setText("Try a symmetric version")
             self.button.setToolTip(f"Would the law hold if {suspect} were symmetric?")
             offers = True
@@ -131,8 +131,7 @@ class Diagnosis(QFrame):
     def _asked(self) -> None:
         squares = self._frame.squares if self._frame is not None else ()
         if squares:
-            suspected = bool(squares[0].guilty or squares[0].shows)
-            accused = "broken" if suspected else ""  # else there is nothing to make symmetric
+            accused = "broken" if _mendable(squares[0]) else ""  # else there is nothing to make symmetric
             ways = {"unmoved": self.show_asked, accused: self.try_asked}
             ways.get(squares[0].verdict, self.exact_asked).emit()
 
@@ -209,6 +208,12 @@ def _small(text: str, tip: str) -> QToolButton:
     made.setToolTip(tip)
     made.setAccessibleName(tip)
     return made
+
+
+def _mendable(square: Square) -> str:
+    """Return the layer of which symmetric versions can be tried, "" where none is accused or no module makes it."""
+    suspect = next(iter(square.guilty), square.shows) if square.verdict == "broken" else ""
+    return next((layer.mendable for layer in square.layers if layer.name == suspect), "")
 
 
 def _in_brief(square: Square, named: bool, first: bool = False) -> str:

@@ -52,6 +52,11 @@ class LayerMenu(QObject):
         layers = frame.squares[0].layers if frame is not None and frame.squares else ()
         return next((one for one in layers if one.name == layer), None)
 
+    def mendable(self, layer: str) -> str:
+        """Return the layer to make symmetric in place of this one: itself, or the one that makes it; "" for none."""
+        info = self._info(layer)
+        return info.mendable if info is not None else ""
+
     # menus ------------------------------------------------------------------------------------------------
     def popup(self, layer: str, unit: str, index: int, at: QPoint) -> None:
         """Show the menu of a layer, and of a channel or place of it, where the mouse is."""
@@ -70,9 +75,11 @@ class LayerMenu(QObject):
             menu.addSeparator()
         self._changes(menu, layer, "", (), layer)
         menu.addSeparator()
-        attempt = QAction(f"Try a symmetric version of {layer}…", menu)
-        attempt.triggered.connect(partial(self._call, partial(self.tried.emit, layer)))
-        menu.addAction(attempt)
+        if made_by := self.mendable(layer):
+            what = f"{made_by}, which makes it" if made_by != layer else layer
+            attempt = QAction(f"Try a symmetric version of {what}…", menu)
+            attempt.triggered.connect(partial(self._call, partial(self.tried.emit, made_by)))
+            menu.addAction(attempt)
         here = [one for one in self._controller.state.interventions if one.layer == layer]
         if here:
             menu.addSeparator()
@@ -151,12 +158,14 @@ class LayerMenu(QObject):
         channel = state.channel if state.channel is not None else -1
         self.fill(menu, self.layer, CHANNEL if channel >= 0 else "", channel)
         guilty = self.guilty
-        if guilty and guilty != self.layer:
+        made_by = self.mendable(guilty)
+        if made_by and made_by != self.mendable(self.layer):
             frame = self._controller.frame
             made = frame is not None and guilty in frame.squares[0].guilty
             why = "which breaks the law" if made else "where the fault first shows"
-            attempt = QAction(f"Try a symmetric version of {guilty}, {why}…", menu)
-            attempt.triggered.connect(partial(self._call, partial(self.tried.emit, guilty)))
+            inner = f"which makes {guilty}, " if made_by != guilty else ""
+            attempt = QAction(f"Try a symmetric version of {made_by}, {inner}{why}…", menu)
+            attempt.triggered.connect(partial(self._call, partial(self.tried.emit, made_by)))
             menu.addAction(attempt)
         menu.addSeparator()
         clear = QAction(icon("trash"), "Take back all interventions", menu)

@@ -13,7 +13,9 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QLineEdit,
+    QPlainTextEdit,
     QPushButton,
+    QSizePolicy,
     QStackedWidget,
     QVBoxLayout,
     QWidget,
@@ -30,6 +32,7 @@ if TYPE_CHECKING:  # the worker makes it, with torch
 WIDTH = 640
 EDITOR = 190  # pixels
 LONGEST = 300  # of a line that has more to show
+MOST_LINES = 7
 
 
 class Ordered(QWidget):
@@ -83,6 +86,28 @@ class Written(QLineEdit):
         self.setCursorPosition(0)
 
 
+class Listed(QPlainTextEdit):
+    """Several inputs with their sizes, one a line: side by side the last of them were cut off."""
+
+    changed = Signal()
+
+    def __init__(self, text: str) -> None:
+        lines = text.split(",")
+        super().__init__("\n".join(lines))
+        self.setTabChangesFocus(True)
+        self.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        metrics, around = self.fontMetrics(), 2 * round(self.document().documentMargin()) + 2 * self.frameWidth()
+        # a line more than there are, so that it is seen that another one may follow
+        self.setFixedHeight(metrics.lineSpacing() * min(len(lines) + 1, MOST_LINES) + around)
+        wide = max(metrics.horizontalAdvance(line) for line in lines) + around + 24
+        self.setMinimumWidth(min(LONGEST, max(EDITOR, wide)))
+        self.textChanged.connect(self.changed)
+
+    def text(self) -> str:
+        return ",".join(filter(None, (line.strip().rstrip(",") for line in self.toPlainText().splitlines())))
+
+
 class InputPage(Dialog):
     """Shows what is known of an input; what a person decides is a signal, and what comes of it is said here."""
 
@@ -96,7 +121,7 @@ class InputPage(Dialog):
         self.setObjectName("input-page")
         self.setWindowTitle("Input of this model")
         self.asked = asked
-        self.editors: dict[tuple[str, str], Ordered | Choice | Written] = {}
+        self.editors: dict[tuple[str, str], Ordered | Choice | Written | Listed] = {}
         self.reasons: list[QLabel] = []
         self.heading = QLabel(textFormat=Qt.TextFormat.RichText, wordWrap=True)
         self.kind = QComboBox()
@@ -160,12 +185,14 @@ class InputPage(Dialog):
         grid.setRowStretch(len(kind.rows), 1)
         return page
 
-    def _editor(self, row: Row) -> Ordered | Choice | Written:
+    def _editor(self, row: Row) -> Ordered | Choice | Written | Listed:
         match row.question.sort:
             case "ordered":
                 return Ordered(row.question, row.text, self.asked.arguments)
             case "choice":
                 return Choice(row.question, row.text)
+            case "named" if "," in row.text:
+                return Listed(row.text)
             case _:
                 return Written(row.question.shown(row.text))
 

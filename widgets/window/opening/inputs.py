@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject
 
 from explorer.declare.states.model_name import with_input
 from explorer.declare.telling.asking import Declared
+from explorer.square.frame import Failure
 from explorer.state.state import State
 from widgets.window.opening.input_page import InputPage
 from widgets.window.opening.trouble import Trouble, caught
@@ -48,7 +49,7 @@ class Inputs(QObject):
                 bad = isinstance(result, Trouble)
                 page.say(result.sentence if isinstance(result, Trouble) else f"It runs: {result}.", bad=bad)
 
-        self._controller.do(caught(partial(_tried, page.asked.name, said)), "Trying the network…", done)
+        self._do(page, partial(_tried, page.asked.name, said), "Trying the network…", done)
 
     def _accept(self, page: InputPage, then: Callable[[Any, str], None], said: Declared, remember: bool) -> None:
         name = page.asked.name
@@ -65,9 +66,17 @@ class Inputs(QObject):
             if remember:
                 self._controller.told.emit(f"What it takes is remembered in {page.asked.beside}.")
 
-        self._controller.do(
-            caught(partial(_opened, name, said, remember, self._controller.state)), "Opening the network…", done
-        )
+        work = partial(_opened, name, said, remember, self._controller.state)
+        self._do(page, work, "Opening the network…", done)
+
+    def _do(self, page: InputPage, work: Callable[[Any], object], text: str, done: Callable[[Any], None]) -> None:
+        """Do what the page asks for on the worker thread, until it is closed."""
+
+        def ended(failure: Failure) -> None:
+            if page is self.page:
+                page.say(failure.sentence, bad=True)
+
+        page.rejected.connect(self._controller.do(caught(work), text, done, ended))
 
 
 def _tried(name: str, said: Declared, engine: Any) -> str:

@@ -16,6 +16,7 @@ from explorer.app.thread.failures import sentence
 from explorer.declare.states.model_name import (
     PYTHON,
     code_of,
+    in_training,
     named_as_shown,
     split_call,
     split_name,
@@ -24,6 +25,8 @@ from explorer.declare.states.model_name import (
 from explorer.network.opening.files.contents import Contents
 from explorer.network.opening.files.edits import Edit, edits
 from explorer.network.opening.files.trust import remember, remembered
+from explorer.square.frame import Failure, Frame
+from explorer.state.catalogue import Busy
 from explorer.state.runs import models_of
 from explorer.state.session import Session
 from explorer.work.files.places import at_home, whole
@@ -63,7 +66,10 @@ class Models(QObject):
         self._shell, self._controller = shell, shell.controller
         self.page: ModelPage | None = None
         self.inputs = Inputs(shell)
+        self._noted: tuple[str, ...] = ()
         shell.infobar.ask.connect(self.reopen)
+        self._controller.frame_ready.connect(self._note)
+        self._controller.busy.connect(self._tell)
 
     # opening ----------------------------------------------------------------------------------------------
     def open(self, path: str, chosen: str = "", as_model: bool = True, reopened: bool = False) -> None:
@@ -161,7 +167,7 @@ class Models(QObject):
                 page.accept()
             self.inputs.open(result, then)
 
-        self._controller.do(caught(partial(_asked, name)), "Looking at what it takes…", done)
+        self._do(partial(_asked, name), "Looking at what it takes…", done, page)
 
     def input_of_this(self) -> None:
         """Ask what the network in use takes."""
@@ -193,7 +199,7 @@ class Models(QObject):
                 page.accept()
             then(result, name)
 
-        self._controller.do(caught(work), f"Opening {Path(found.path).name}…", done)
+        self._do(work, f"Opening {Path(found.path).name}…", done, page)
 
     def _load(self, page: ModelPage, into: str, partly: bool) -> None:
         """Put weights into a model on the worker thread."""
@@ -218,7 +224,25 @@ class Models(QObject):
                 page.accept()
             self._shown(result, path)
 
-        self._controller.do(caught(work), f"Loading {Path(path).name}…", done)
+        self._do(work, f"Loading {Path(path).name}…", done, page)
+
+    def _do(
+        self, work: Callable[[Any], object], text: str, done: Callable[[Any], None], page: ModelPage | None
+    ) -> None:
+        """Do what a page asks for on the worker thread, until the page is closed; it says how far that is."""
+        if page is None:
+            self._controller.do(caught(work), text, done)
+            return
+
+        def ended(failure: Failure) -> None:
+            if page is self.page:
+                page.say(failure.sentence)
+
+        page.rejected.connect(self._controller.do(caught(work), text, done, ended))
+
+    def _tell(self, busy: Busy) -> None:
+        if self.page is not None:
+            self.page.tell(busy.text, busy.fraction)
 
     def _trouble(self, trouble: Trouble, page: ModelPage | None) -> None:
         self._controller.log.emit("error", trouble.sentence)
@@ -284,6 +308,18 @@ class Models(QObject):
     def recent(self) -> list[str]:
         """Return the names of models and paths of weights that were opened, the newest first."""
         return texts(self._shell.settings, "recent_models")
+
+    def _note(self, frame: Frame) -> None:
+        """Keep what a frame shows of files, however it was asked for: a command names networks as well."""
+        shown = models_of(frame.state)
+        if shown == self._noted:
+            return
+        self._noted = shown
+        for name in reversed(shown):  # the first one is the newest
+            file = _parts(name)[0]
+            kept = name if os.path.exists(file) else "" if in_training(name) else split_name(name)[1]
+            if kept and os.path.exists(_parts(kept)[0]):
+                self.keep(kept)
 
     def keep(self, name: str) -> None:
         name = with_whole_paths(name)

@@ -249,6 +249,9 @@ class ModelPage(Dialog):
         row = QHBoxLayout()
         self.cancel = QPushButton("Cancel")
         self.cancel.clicked.connect(self.reject)
+        self.working = QLabel(textFormat=Qt.TextFormat.PlainText)  # how far what was asked for is
+        self.working.setAccessibleName("What is being done")
+        self.working.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.go = QPushButton()
         self.go.clicked.connect(self._go)
         self.input = QPushButton()
@@ -257,7 +260,7 @@ class ModelPage(Dialog):
         self.input.setVisible(self._python)
         self.input.clicked.connect(lambda: self._go(ask=True))
         row.addWidget(self.input)
-        row.addStretch(1)
+        row.addWidget(self.working, 1)
         row.addWidget(self.cancel)
         row.addWidget(self.go)
         return row
@@ -337,8 +340,14 @@ class ModelPage(Dialog):
         else:
             self.accepted_weights.emit(str(self.target.currentData() or ""), self.partly.isChecked())
 
+    def tell(self, text: str, fraction: float | None) -> None:
+        """Say how far what was asked for is; the status bar, which says so too, cannot be clicked meanwhile."""
+        share = "" if fraction is None or not text else f" {fraction:.0%}"
+        self.working.setText("" if self.go.isEnabled() else f"{text}{share}")
+
     def say(self, sentence: str, misfit: bool = False) -> None:
         """Say what went wrong; the person may choose otherwise."""
+        self.working.clear()
         self.problem.setText(sentence)
         self.problem.show()
         if self._python and (line := re.search(r"\(line (\d+)\)", sentence)):

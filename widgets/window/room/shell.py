@@ -175,7 +175,8 @@ class Shell(QMainWindow):
 
     def try_guilty(self) -> None:
         """Try symmetric versions of the layer that the verdict accuses, or of the one that is shown."""
-        if layer := self.layer_menu.guilty or self.layer_menu.layer:
+        menu = self.layer_menu
+        if layer := menu.mendable(menu.guilty or menu.layer):
             self.try_symmetric(layer)
 
     def show_source(self) -> None:

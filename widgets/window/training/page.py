@@ -36,7 +36,7 @@ from widgets.base.controls.elided_combo import ElidedCombo
 from widgets.base.look import theme
 from widgets.window.training.fields import Examples, beside, button
 from widgets.window.training.panels import ErrorPanel, LossPanel
-from widgets.window.training.run import Run, Wanted
+from widgets.window.training.run import Run, Wanted, may_end
 
 SIZE, SHOW_MS = (1000, 620), 100
 RUNNING = 3  # trainings at once
@@ -169,17 +169,16 @@ class TrainPage(Dialog):
         for text, box in (
             ("Network", self.card), ("Epochs", self.epochs), ("Seed", beside(self.seed, self.reseed)),
             ("Learning rate", self.rate), ("Loss", self.loss), ("Speed", self.speed),
+            ("Examples", beside(self.examples, self.examples.browse)), ("Weights", beside(self.path, self.browse)),
         ):  # fmt: skip
             form.addRow(text, box)
-        form.addRow("Examples", beside(self.examples, self.examples.browse))
-        form.addRow("Weights", beside(self.path, self.browse))
         side = QVBoxLayout()
         side.addLayout(form)
         for widget in (self.follow, self.go, self.beside):
             side.addWidget(widget)
         side.addStretch(1)
         close = QPushButton("Close", autoDefault=False)
-        close.clicked.connect(self.close)
+        close.clicked.connect(self.reject)
         side.addWidget(close)
         self.settings = left = QWidget()
         left.setLayout(side)
@@ -200,8 +199,7 @@ class TrainPage(Dialog):
         self._enable()
 
     def _fold(self, on: bool) -> None:
-        more = self.settings.width() + self.halves.spacing()
-        wide = self.width() + (more if on else -more)
+        wide = self.width() + (1 if on else -1) * (self.settings.width() + self.halves.spacing())
         self.settings.setVisible(on)
         self.halves.activate()
         self.resize(wide, self.height())
@@ -306,8 +304,7 @@ class TrainPage(Dialog):
         self.draw()
 
     def _ask(self, what: str, value: object = None) -> None:
-        run = self.run
-        if run is None or not run.process.running:
+        if (run := self.run) is None or not run.process.running:
             return
         run.warning = ""
         if value is None:
@@ -423,8 +420,7 @@ class TrainPage(Dialog):
 
     def _say(self, text: str, bad: bool = False) -> None:
         self.status.setText(text)
-        t = theme.current()
-        self.status.setStyleSheet(f"color: {t.bad if bad else t.muted};")
+        self.status.setStyleSheet(f"color: {theme.current().bad if bad else theme.current().muted};")
 
     def _refuse(self, why: str) -> None:
         """Say why nothing is started; a training that runs says something ten times a second, so beside that."""
@@ -440,6 +436,9 @@ class TrainPage(Dialog):
         self.draw()
 
     def closeEvent(self, event: QCloseEvent) -> None:
+        if event.spontaneous() and not may_end(self.runs, self.run):
+            event.ignore()
+            return
         self._waiting = []
         for run in self.runs:
             self.gone.emit(str(Path(run.folder.name) / LIVE))
@@ -447,4 +446,5 @@ class TrainPage(Dialog):
         event.accept()  # QDialog would ask `reject`, which closes, and stay open
 
     def reject(self) -> None:
-        self.close()
+        if may_end(self.runs, self.run):
+            self.close()

@@ -20,6 +20,7 @@ from widgets.base.text.words import figure
 from widgets.window.training.process import TrainProcess
 
 LATELY = 0.8  # of the steps so far: what was judged after so many is told without its step
+ENDS = "It is still learning, and nothing is written when this page is closed: close it once more to end it."
 MOST = 200_000  # points of a series; of more, every second one
 
 
@@ -59,6 +60,15 @@ class Series:
     def cut(self, step: float) -> None:
         """Take away what comes after a step."""
         self._count = self.until(step)
+
+
+def may_end(runs: Sequence[Run], shown: Run | None) -> bool:
+    """Say whether the page may be closed: nothing learns, or it was said before that it would be lost."""
+    if shown is None or shown.warning == ENDS or not any(run.process.running for run in runs):
+        return True
+    shown.warning = ENDS
+    shown.changed.emit()
+    return False
 
 
 @dataclass(frozen=True, slots=True)

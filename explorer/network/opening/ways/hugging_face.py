@@ -49,7 +49,9 @@ class Folder(Way):
         transformers = extra("transformers", base)
         notes: list[str] = []
         network = _loaded(transformers, folder, base, notes)
-        network.register_forward_pre_hook(in_its_precision)
+        for module in network.modules():
+            if module is network or any(True for _ in module.children()):  # each of them may be run alone
+                module.register_forward_pre_hook(in_its_precision)
         said = _said(network, folder, base)
         own = Recognised(network, said, base, lambda: network)
         summary = f"{type(network).__name__} of transformers {transformers.__version__}"

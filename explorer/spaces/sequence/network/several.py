@@ -21,6 +21,7 @@ from explorer.network.changing.copying import duplicate
 from explorer.network.changing.precision import copied
 from explorer.network.input.arguments import ByName
 from explorer.network.input.inputs import called, from_signals
+from explorer.network.input.refusals import Refusals
 from explorer.network.input.unplaced import (
     BATCH,
     in_order,
@@ -39,6 +40,7 @@ from explorer.spaces.sequence.network.hearing import mixes
 from explorer.spaces.sequence.network.inputs import sequence_inputs
 from explorer.spaces.sequence.network.layouts import Unclear, widths_in
 from explorer.spaces.sequence.sample import sequence_sample
+from explorer.work.progress import Cancelled, waited
 
 STEPS = 64  # of noise where nothing says how many
 STEPS_TRIED = 23
@@ -90,12 +92,14 @@ def several_sequences(network: nn.Module, names: tuple[str, ...], told: Mapping[
     running: dict[str, tuple[int, ...]] = {}
     mixing: dict[str, tuple[int, ...]] = {}
     failed: Exception | None = None
+    refusals = {order: Refusals() for order in orders}
     for order, widths in trials:
-        if order in mixing:
+        if order in mixing or refusals[order].know(widths):
             continue
+        waited()
         try:
-            heard = mixes(trial, most or STEPS_TRIED, widths, order, ByName(names))[0]
-        except (torch.OutOfMemoryError, KeyboardInterrupt):
+            heard = mixes(trial, most or STEPS_TRIED, widths, order, refusals[order].heard(ByName(names), widths))[0]
+        except (torch.OutOfMemoryError, KeyboardInterrupt, Cancelled):
             raise
         except Exception as error:  # a forward of somebody else's may raise anything
             failed = failed or error
@@ -152,9 +156,13 @@ def _beside(
     mixed = itertools.product([*sequences, *alone], repeat=len(names))
     trials = [f for f in mixed if any(map(is_unplaced, f)) and not all(map(is_unplaced, f))][:MOST_TRIALS]
     found: dict[str, tuple[Sizes, ...]] = {}
+    refusals = {order: Refusals() for order in orders}
     for order, forms in itertools.product([order for order in orders if "N" in order], trials):
+        if order in found or refusals[order].know(forms):
+            continue
+        waited()
         given = [_trial(form, order, steps, BATCH) for form in forms]
-        if order in found or answer_of(network, given, ByName(names)) is None:
+        if answer_of(network, given, refusals[order].heard(ByName(names), forms)) is None:
             continue
 
         def others(form: Sizes, order: str = order) -> list[Tensor]:

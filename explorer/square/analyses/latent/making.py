@@ -26,8 +26,10 @@ from explorer.state.state import State
 from explorer.work.progress import step
 
 CELLS = 13  # of the decoded grid, along each axis
+FEWEST = 3  # examples that have a covariance
 STEPS = 9  # of a walk, both ends included
 SAMPLES = 2048
+FIRST = 256  # of them, before the plane: as many as a person sees of them at once
 CHUNK = 128  # samples that are decoded between two points where newer work may take over
 MOST_BYTES = 2**25  # of all samples
 POLL = 0.02  # seconds between two looks at an embedding that is being computed
@@ -67,18 +69,26 @@ def refine_latent(p: Prepared, state: State, square: Square) -> Iterator[Square]
             start = time.perf_counter()
             yield square
     choice = taken(found, state)
+    for _ in _samples(found, state, FIRST):
+        yield square
+    yield (square := replace(square, latent=_assembled(found, state, *z)))
     for _ in _fit(found, choice, state.seed):
-        square = replace(square, latent=replace(known, busy=f"Computing {PROJECTIONS[choice.projection]}…"))
         yield square
     yield (square := replace(square, latent=_assembled(found, state, *z)))
     if not isinstance(found.made.get(_key(choice, state)), Plane):
         yield _whole(square)
         return
-    for work in (_grid(found, choice, state), _walk(found, choice, state), way(found, state), _samples(found, state)):
+    for work in (_grid(found, choice, state), _walk(found, choice, state), way(found, state)):
         for _ in work:
             yield square
         yield (square := replace(square, latent=_assembled(found, state, *z)))
-    yield _whole(square)
+    if found.posterior and found.images:
+        _terms(found)
+    square = replace(square, latent=replace(_assembled(found, state, *z), laid=True))
+    yield square
+    for _ in _samples(found, state, SAMPLES):
+        yield square
+    yield _whole(replace(square, latent=replace(_assembled(found, state, *z), laid=True)))
 
 
 def _whole(square: Square) -> Square:
@@ -174,6 +184,9 @@ def _assembled(found: Coder, state: State, z: Floats, moved: Floats, expected: F
         made = replace(made, picture=pictures(found.p.x.detach().cpu().float().numpy())[0])
     if found.problem or not found.complete:
         return made
+    made = replace(
+        made, samples=found.made.get(("samples", state.seed)), drawn=found.made.get(("drawn", state.seed), "")
+    )
     plane = found.made.get(_key(choice, state))
     if not isinstance(plane, Plane):
         return replace(made, busy=plane or f"Computing {PROJECTIONS[choice.projection]}…")
@@ -185,7 +198,6 @@ def _assembled(found: Coder, state: State, z: Floats, moved: Floats, expected: F
         grid=(found.made.get(("cells", choice.projection, state.seed)) or (None,))[0],
         extent=_extent(plane.points),
         orbit=turned(found, state, plane, choice.projection), walk=_drawn_walk(found, state, choice, plane, pixels),
-        samples=found.made.get(("samples", state.seed)), drawn=found.made.get(("drawn", state.seed), ""),
     )  # fmt: skip
     if choice.at is not None and found.images:
         made = replace(made, decoded=_image(found, plane, pixels, np.array([choice.at]), z)[0])
@@ -274,31 +286,44 @@ def _roughness(images: NDArray[np.floating]) -> float:
     return float(steps.max() / max(steps.mean(), 1e-12))
 
 
-def _samples(found: Coder, state: State) -> Iterator[None]:
-    """Decode random codes: as the network draws them, of N(0, 1), or of a Gaussian like the examples' codes."""
+def _samples(found: Coder, state: State, most: int) -> Iterator[None]:
+    """Decode random codes: as the network draws them, of N(0, 1), or of a Gaussian like the examples' codes.
+
+    Args:
+        most: how many there are afterwards, if there were not more before.
+    """
     key = ("samples", state.seed)
-    if key in found.made or not found.images:
+    count = min(SAMPLES, MOST_BYTES // max(1, int(np.prod(found.p.x.shape[-2:]))))
+    if len(found.made.get(key, ())) >= min(count, most) or not found.images:
         return
     chance, codes = np.random.default_rng(state.seed), found.all_codes()
-    count = min(SAMPLES, MOST_BYTES // max(1, int(np.prod(found.p.x.shape[-2:]))))
     own = getattr(found.p.model, "draw_codes", None)
     if own is not None:
         vectors, drawn = own(count, state.seed)
         z = plain(vectors)
     elif found.posterior:
         z, drawn = chance.standard_normal((count, codes.shape[1])), "z from N(0, 1)"
-        _terms(found)
+    elif len(codes) < FEWEST or not np.isfinite(codes).all():
+        return  # there is no plane of them either, and what is said of it stands in the place of both
     else:
         mean, covariance = codes.mean(0), np.atleast_2d(np.cov(codes.T))
         z = chance.multivariate_normal(mean, covariance, count, method="eigh")
         drawn = "z from a Gaussian with the mean and covariance of the examples' codes"
+    count = len(z)
+    every = max(1, count // FIRST)  # of all classes and captions, which follow each other, some are seen at first
+    order = np.argsort(np.arange(count) % every > 0, kind="stable")
     parts = found.made.setdefault(("parts", state.seed), [])  # what newer work interrupts goes on from there
-    for first in range(CHUNK * len(parts), count, CHUNK):
-        images = found.decode(z[first : first + CHUNK])
+    for first in range(CHUNK * len(parts), min(count, most), CHUNK):
+        images = found.decode(z[order[first : first + CHUNK]])
         parts.append(np.round(255 * np.clip(images, 0.0, 1.0)).astype(np.uint8))
         step("Decoding random codes", first / count)
         yield
-    found.made[key], found.made[("drawn", state.seed)] = _frozen(np.concatenate(parts)), drawn
+    made = np.concatenate(parts)
+    if len(made) == count:
+        made = made[np.argsort(order, kind="stable")]
+    elif every > 1:
+        drawn = f"one in {every} of those to come: {drawn}"
+    found.made[key], found.made[("drawn", state.seed)] = _frozen(made), drawn
 
 
 def _terms(found: Coder) -> None:

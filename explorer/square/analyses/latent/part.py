@@ -78,7 +78,8 @@ class Latent:
         divergence: (dims,) KL of each number to N(0, 1), the mean over the examples; empty where nothing is drawn.
         terms: of the bound on the log-likelihood, in nats an image.
         samples: (n, height, width) uint8, decoded from random codes; `drawn` says from which.
-        whole: whether nothing more will come of this frame.
+        laid: whether nothing more of the plane will come of this frame; the samples may still become more.
+        whole: whether nothing more at all will come of it.
     """
 
     choice: LatentChoice
@@ -110,6 +111,7 @@ class Latent:
     terms: Mapping[str, float] = field(default_factory=dict)
     samples: NDArray[np.uint8] | None = None
     drawn: str = ""
+    laid: bool = False
     whole: bool = False
 
     @property

@@ -101,6 +101,19 @@ def test_the_read_out_gives_every_number(view, qtbot):
     assert said[-1] == ""
 
 
+def test_a_block_that_holds_a_guilty_layer_is_not_called_guilty_itself(view, qtbot):
+    frame = make_frame()
+    square = frame.squares[0]
+    around = {**square.measures, "block": replace(square.measures["block.conv"])}
+    layers = (replace(square.layers[2], name="block"), *square.layers)
+    view.set_frame(replace(frame, squares=(replace(square, layers=layers, measures=around),)))
+    mouse = PlotMouse(view.panels[0].layers)
+    said = []
+    view.hovered.connect(said.append)
+    mouse.move(mouse.middle(0))
+    assert said[-1].startswith("block ") and said[-1].endswith("broken")
+
+
 def test_only_the_layer_that_makes_the_fault_is_guilty():
     square = make_frame().squares[0]
     assert verdict_sentence(square) == "broken by block.conv"

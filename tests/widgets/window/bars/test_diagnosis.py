@@ -84,6 +84,39 @@ class Net(nn.Module):
         return self.last(self.first(x + self.table).relu().mean((2, 3)))
 """
 
+BIASED = """
+import torch
+from torch import nn
+
+class Attend(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.qkv, self.bias = nn.Linear(8, 24), nn.Parameter(torch.randn(49, 49))
+
+    def forward(self, t):
+        q, k, v = self.qkv(t).chunk(3, -1)
+        return nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=self.bias)
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(1)
+        self.pool, self.patch, self.head = nn.AvgPool2d(4), nn.Conv2d(1, 8, 1), nn.Linear(8, 2)
+        self.attend = Attend()
+
+    def forward(self, x):
+        return self.head(self.attend(self.patch(self.pool(x)).flatten(2).transpose(1, 2)).mean(1))
+
+class Flat(Net):
+    def __init__(self):
+        super().__init__()
+        self.qkv, self.bias = self.attend.qkv, self.attend.bias
+        del self.attend
+
+    def forward(self, x):
+        return self.head(Attend.forward(self, self.patch(self.pool(x)).flatten(2).transpose(1, 2)).mean(1))
+"""
+
 
 @pytest.fixture
 def start() -> Callable[[], LocalEngine]:
@@ -91,11 +124,11 @@ def start() -> Callable[[], LocalEngine]:
 
 
 @pytest.fixture
-def opened(qtbot: QtBot, open_window: Open, tmp_path: Path) -> Callable[[str], MainWindow]:
-    def made(text: str) -> MainWindow:
+def opened(qtbot: QtBot, open_window: Open, tmp_path: Path) -> Callable[..., MainWindow]:
+    def made(text: str, name: str = "Net") -> MainWindow:
         net = tmp_path / "net.py"
         net.write_text(text)
-        window = open_window(State(f"{net}:Net", device="cpu", steps=parse_chain("rotate:90")))
+        window = open_window(State(f"{net}:{name}", device="cpu", steps=parse_chain("rotate:90")))
         settle(qtbot, window, measured=True)
         return window
 
@@ -287,3 +320,35 @@ def test_where_no_layer_makes_the_fault_a_symmetric_version_is_offered_of_what_i
     qtbot.mouseClick(page.buttons["first:symmetrise=positions,C4"], Qt.MouseButton.LeftButton)
     settle(qtbot, window, measured=True)
     assert line.text.text().startswith("Holds at every layer (with 1 intervention)")
+
+
+def test_of_what_no_module_returns_the_layer_that_makes_it_is_made_symmetric(
+    qtbot: QtBot, opened: Callable[..., MainWindow]
+) -> None:
+    """A version of attention.attention was offered, of which every experiment said that there is none."""
+    window = opened(BIASED)
+    frame = window.controller.frame
+    assert frame is not None and frame.squares[0].measures["attend.attention"].verdict == "broken"
+    menu = QMenu()
+    qtbot.addWidget(menu)
+    window.layer_menu.fill(menu, "attend.attention")
+    (attempt,) = [action for action in menu.actions() if action.text().startswith("Try a symmetric version")]
+    assert attempt.text() == "Try a symmetric version of attend, which makes it…"
+    attempt.trigger()
+    page = window.findChild(SymmetricPage)
+    assert page is not None and page.layer == "attend"
+    qtbot.waitUntil(lambda: page.complete, timeout=LONGEST_MS)
+    assert any(one.mended for one in page.outcomes)
+
+
+def test_where_the_network_itself_makes_the_fault_no_symmetric_version_is_offered(
+    qtbot: QtBot, opened: Callable[..., MainWindow]
+) -> None:
+    window = opened(BIASED, "Flat")
+    frame = window.controller.frame
+    assert frame is not None and culprits(frame.squares[0]) == ("attention",)
+    assert not window.diagnosis.button.isVisible()
+    menu = QMenu()
+    qtbot.addWidget(menu)
+    window.layer_menu.fill(menu, "attention")
+    assert not [action.text() for action in menu.actions() if "symmetric version" in action.text()]

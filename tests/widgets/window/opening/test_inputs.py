@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QTextCursor
 from PySide6.QtWidgets import QLineEdit
 from pytestqt.qtbot import QtBot
 
 from explorer.app.answering.engine import LocalEngine
+from explorer.app.answering.own_inputs import InputAsked, asked
 from explorer.state.state import State
+from explorer.work.progress import step
 from tests.explorer.parts.small_cards import CARDS
 from tests.widgets.parts.driving.windows import Open, settle
 from widgets.window.main_window import MainWindow
-from widgets.window.opening.input_page import InputPage, Ordered, Written
+from widgets.window.opening.input_page import InputPage, Listed, Ordered, Written
+from widgets.window.opening.page import ModelPage
 
 FLAT = """
 from torch import nn
@@ -191,3 +196,99 @@ def test_several_images_are_said_by_name(qtbot: QtBot, window: MainWindow, net: 
     qtbot.waitUntil(lambda: "image 1×3×9×9, mask 1×1×9×9 → 1×2×7×7" in page.outcome.text(), timeout=LONG_MS)
     click(qtbot, page, "go")
     qtbot.waitUntil(lambda: "images=image:3x9x9,mask:1x9x9" in window.controller.state.model, timeout=LONG_MS)
+
+
+SEVERAL = """
+from torch import nn
+
+class Many(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.all = nn.ModuleList(nn.Conv2d(width, 2, 3) for width in (1, 3, 1, 3, 1))
+
+    def forward(self, photograph, silhouette, background, reference, confidence):
+        given = photograph, silhouette, background, reference, confidence
+        return sum(conv(image) for conv, image in zip(self.all, given))
+"""
+
+
+def test_several_images_stand_one_a_line(qtbot: QtBot, window: MainWindow, tmp_path: Path) -> None:
+    """In one line of 300 pixels the last of them were cut off."""
+    page = InputPage(window, asked_of(tmp_path))
+    qtbot.addWidget(page)
+    with qtbot.waitExposed(page):
+        page.show()
+    field = page.editors["grid", "images"]
+    assert isinstance(field, Listed) and field.toPlainText().splitlines()[1] == "silhouette:3xanyxany"
+    bar = field.verticalScrollBar()
+    assert bar.minimum() == bar.maximum() and field.horizontalScrollBar().maximum() == 0, "all of it is seen"
+    said = page.declared()
+    cursor = field.textCursor()
+    cursor.movePosition(QTextCursor.MoveOperation.End)
+    field.setTextCursor(cursor)
+    qtbot.keyClick(field, Qt.Key.Key_Return)
+    assert page.declared() == said and page.isVisible(), "an empty line says nothing, and Return is a new line here"
+    qtbot.keyClicks(field, "t:number")
+    assert page.declared().text() == said.text() + ",t:number"
+
+
+def asked_of(folder: Path) -> InputAsked:
+    """Return what is asked of a network of five images."""
+    path = folder / "many.py"
+    path.write_text(SEVERAL)
+    return asked(f"{path}:Many", True)
+
+
+@pytest.fixture
+def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
+    """Hold the search for an input up at each of its steps until the gate is open."""
+    opened = threading.Event()
+
+    def held(text: str, share: float) -> None:
+        step(text, share)
+        opened.wait(LONG_MS / 1000)
+        step(text, share)  # who has given up meanwhile is heard of
+
+    monkeypatch.setattr("explorer.app.answering.own_inputs.step", held)
+    monkeypatch.setattr("explorer.app.thread.runner.BUSY_AFTER", 0.0)
+    yield opened
+    opened.set()
+
+
+def asking(qtbot: QtBot, window: MainWindow, net: Path) -> ModelPage:
+    """Ask for a network whose input has to be looked for; return its page, which says so."""
+    models = window.files.models
+    models.open(str(net))
+    qtbot.waitUntil(lambda: models.page is not None, timeout=LONG_MS)
+    page = models.page
+    assert page is not None
+    rows = [k for k in range(2) if page.callables.item(k).text().startswith("Weighted")]
+    page.callables.setCurrentRow(rows[0])
+    qtbot.mouseClick(page.go, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: page.working.text().startswith("Looking whether it takes"), timeout=LONG_MS)
+    return page
+
+
+def test_what_is_looked_at_is_told_on_the_page(
+    qtbot: QtBot, window: MainWindow, net: Path, gate: threading.Event
+) -> None:
+    page = asking(qtbot, window, net)
+    assert page.working.text().endswith("%")
+    window.cancel()
+    gate.set()
+    qtbot.waitUntil(page.go.isEnabled, timeout=LONG_MS)
+    assert "cancelled" in page.problem.text() and not page.working.text()
+    assert window.files.models.inputs.page is None
+
+
+def test_a_page_that_is_closed_gives_up_what_it_asked_for(
+    qtbot: QtBot, window: MainWindow, net: Path, gate: threading.Event
+) -> None:
+    """The network was opened all the same, or its input asked for, behind the back of who had pressed Cancel."""
+    page, told = asking(qtbot, window, net), []
+    window.controller.busy.connect(lambda busy: told.append(busy.text))
+    qtbot.mouseClick(page.cancel, Qt.MouseButton.LeftButton)
+    gate.set()
+    qtbot.waitUntil(lambda: "" in told, timeout=LONG_MS)
+    assert window.files.models.page is None and window.files.models.inputs.page is None
+    assert window.controller.state.model == "fine"

@@ -1,0 +1,50 @@
+"""A page of trainings that is closed while something learns says first that it will be lost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QPushButton
+from pytestqt.qtbot import QtBot
+
+import main
+from explorer.app.answering.engine import LocalEngine
+from explorer.state.state import State
+from tests.widgets.parts.driving.windows import LONGEST_MS, Open
+
+
+@pytest.fixture
+def start() -> Callable[[], LocalEngine]:
+    return lambda: LocalEngine(main.cards())
+
+
+def test_a_training_is_not_lost_by_one_click(qtbot: QtBot, open_window: Open, tmp_path: Path) -> None:
+    """Close, and Esc, ended it at once, without a word and with nothing written."""
+    window = open_window(State("plain-cnn", device="cpu"))
+    window.menus.actions["train"].trigger()
+    page = window.files.trainer.page
+    assert page is not None
+    page.path.setText(str(tmp_path / "own.safetensors"))
+    close = next(found for found in page.findChildren(QPushButton) if found.text() == "Close")
+    qtbot.mouseClick(page.go, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: page.run is not None and page.run.told.step > 0, timeout=LONGEST_MS)
+    run = page.run
+    assert run is not None
+    for _ in range(2):
+        qtbot.mouseClick(close, Qt.MouseButton.LeftButton)
+        assert page.isVisible() and run.process.running
+        qtbot.waitUntil(lambda: "close it once more" in page.status.text(), timeout=LONGEST_MS)
+        qtbot.mouseClick(page.play, Qt.MouseButton.LeftButton)  # whoever goes on has not meant it
+        qtbot.waitUntil(lambda: "close it once more" not in page.status.text(), timeout=LONGEST_MS)
+    qtbot.keyClick(page, Qt.Key.Key_Escape)
+    assert page.isVisible() and run.process.running
+    qtbot.keyClick(page, Qt.Key.Key_Escape)
+    assert not page.isVisible() and not run.process.running
+    # where nothing learns there is nothing to say
+    window.menus.actions["train"].trigger()
+    assert page.isVisible()
+    qtbot.keyClick(page, Qt.Key.Key_Escape)
+    assert not page.isVisible()
