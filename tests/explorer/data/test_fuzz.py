@@ -77,7 +77,7 @@ def test_what_a_refusal_quotes_gives_way_to_what_it_says(word: str) -> None:
     assert len(str(refusal(Path(f"{word}.cif"), word, word))) <= 300
 
 
-@pytest.mark.parametrize("marks", ["[", "(", "'", "\"", "[ ", "((]"])
+@pytest.mark.parametrize("marks", ["[", "(", "'", '"', "[ ", "((]"])
 def test_a_heading_of_many_brackets_or_quotes_takes_no_square_of_them(marks: str) -> None:
     heading = (marks * 100_000 + "]").encode()
     outcome = tried(iter([("edges", "a.csv", b"source,target," + heading + b"\n1,2,3\n2,3,0.5\nx,2\n")]))
