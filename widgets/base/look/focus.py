@@ -42,7 +42,7 @@ class FocusRing(QObject):
 
     @property
     def by_mouse(self) -> bool:
-        """Whether a click has brought the focus to where it is: no ring shows that keys act there."""
+        """Say whether a click has brought the focus to where it is: no ring shows that keys act there."""
         return self._mouse
 
     def around(self) -> QWidget | None:

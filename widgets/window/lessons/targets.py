@@ -128,10 +128,10 @@ def _controls(view: QWidget | None, task: Task) -> list[ParamControl]:
 
 def _unfolded(control: ParamControl, view: QWidget) -> QWidget | None:
     """Return a control, or the section in which it is folded away; None where that is not shown either."""
-    found: QWidget = control
-    while found is not view and not found.isVisibleTo(view):
+    found: QWidget | None = control
+    while found is not None and found is not view and not found.isVisibleTo(view):
         found = found.parentWidget()
-    return found if all(other.of == control.of for other in found.findChildren(ParamControl)) else None
+    return found if found is not None and all(other.of == control.of for other in found.findChildren(ParamControl)) else None
 
 
 def in_sight(shell: Shell) -> set[str]:
