@@ -131,7 +131,9 @@ def _unfolded(control: ParamControl, view: QWidget) -> QWidget | None:
     found: QWidget | None = control
     while found is not None and found is not view and not found.isVisibleTo(view):
         found = found.parentWidget()
-    return found if found is not None and all(other.of == control.of for other in found.findChildren(ParamControl)) else None
+    if found is None or any(other.of != control.of for other in found.findChildren(ParamControl)):
+        return None
+    return found
 
 
 def in_sight(shell: Shell) -> set[str]:
