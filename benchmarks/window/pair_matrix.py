@@ -31,7 +31,8 @@ def run() -> list[dict[str, Any]]:
 
 def make(kind: str) -> Any:
     """Return a matrix of that kind."""
-    from explorer.spaces.graph.drawing.pairs.matrix import DensePairs, EdgePattern, SparsePairs
+    from explorer.spaces.graph.drawing.pairs.matrix import DensePairs
+    from explorer.spaces.graph.drawing.pairs.sparse import EdgePattern, SparsePairs
 
     rng = np.random.default_rng(0)
     if kind == "sparse":

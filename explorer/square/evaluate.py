@@ -76,8 +76,9 @@ def measured(
     if layer.name == p.trouble.layer:
         return Measure(math.nan, None, floor, None, False, "no law", 0.0)
     expected = measure.expected_after(element, layer, value)
-    if expected is None or f is None or expected.shape != answer.shape:
-        return Measure(None, None, floor, None, False, "no law", 0.0)
+    if expected is None or f is None or expected.shape != answer.shape or not measure.finite(value):
+        floor = floor if math.isfinite(floor) else 0.0
+        return Measure(None, None, floor, None, False, "no law", 0.0)  # −∞ in scores that are masked has no distance
     plain = element.element if isinstance(element, Remembered) else element  # masks are kept by element
     where = measure.mask(plain, value, f, layer.sees)
     exact = measure.judged(plain, p.inputs, layer, value, where)
@@ -169,7 +170,9 @@ def square(
 
 def _of_first(p: Prepared, answers: Mapping[str, Tensor]) -> LayerError | None:
     """Return the error of the first layer that is not finite on the moved data, None where all are."""
-    name = strange_layer({w.name: answers[w.name] for w in p.watched if w.name != p.trouble.layer})
+    name = strange_layer(
+        {w.name: answers[w.name] for w in p.watched if w.name != p.trouble.layer and measure.finite(p.values[w.name])}
+    )
     if not name:
         return None
     clause = first_strange({name: exact(answers[name])})

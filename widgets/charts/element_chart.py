@@ -297,7 +297,9 @@ class CurveChart(ElementChart):
             index = self.nearest(trace, QPointF(self.course.place(self.value), 0))
             error = float(trace.errors(trace.layer)[index]) if index is not None else math.nan
             about = "about " if index is not None and trace.curve.about(index) else ""
-            shown = "" if math.isnan(error) or trace.former else f"  {about}{figure(error)}"
+            shown = (
+                "" if math.isnan(error) or trace.former else f"  {about}{figure(error)}{self._elsewhere(trace, index)}"
+            )
             parts.append((f"{trace.curve.model}: {trace.layer or 'no layer'}{shown}", getattr(t, trace.role), False))
             if trace.former:
                 parts.append((FORMER, t.muted, False))
@@ -309,6 +311,12 @@ class CurveChart(ElementChart):
         if not self.traces and self.course.param is not None:
             parts.append(("the curve is computed while nothing else is asked for", t.muted, False))
         self.header.write(parts)
+
+    def _elsewhere(self, trace: Trace, index: int | None) -> str:
+        """Return of which element a figure is, where it is that of a neighbour: the curve has so many places only."""
+        if index is None or math.isclose(value := float(trace.curve.values[index]), self.value, abs_tol=1e-9):
+            return ""
+        return f" at {self.course.text(value)}"
 
     def read(self, at: QPointF) -> str:
         if not self.box.viewRect().contains(at):

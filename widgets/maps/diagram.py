@@ -33,9 +33,24 @@ from widgets.charts.scene.labels import NO_PEN, Tag
 FORMULA = "‖ρ′(g)F(x) − F(ρ(g)x)‖ / ‖ρ′(g)F(x)‖, from the input to this layer"
 BADGE = 18.0  # pixels, its height
 # of the number; that of an element that moves nothing is grey: it proves nothing
-ROLES = {"holds": "good", "broken": "bad", "broken earlier": "bad", "nothing to test": "muted"}
-SIGNS = {"holds": "✓", "broken": "✗", "broken earlier": "✗", "no law": "–", "no verdict": "–", "nothing to test": "–"}
+ROLES = {
+    "holds": "good",
+    "broken": "bad",
+    "broken earlier": "bad",
+    "broken up to here": "bad",
+    "nothing to test": "muted",
+}
+SIGNS = {
+    "holds": "✓",
+    "broken": "✗",
+    "broken earlier": "✗",
+    "broken up to here": "✗",
+    "no law": "–",
+    "no verdict": "–",
+    "nothing to test": "–",
+}
 TERSE = 32  # characters of a text whose words are explained; in a sentence they would be too many
+SMALLEST = 9.0  # pixels of letters
 DOT = 14.0  # pixels that a dot takes before a text
 
 
@@ -172,13 +187,15 @@ class Label(QGraphicsObject):
         """Return the font, the lines as they fit into `box`, and the distance from one to the next."""
         size, elided, text = self.size, Qt.TextElideMode.ElideRight, say(self.text)
         metrics = QFontMetricsF(font(size, self.bold, self.fixed))
-        while self.wrap and size > 9 and _lines_high(text, metrics, box.width()) > box.height():
+        if self.wrap:
+            text = next((text for text in self._texts() if self._smallest(text, box)), self._texts()[-1])
+        while self.wrap and size > SMALLEST and not _has_room(text, metrics, box):
             size -= 1
             metrics = QFontMetricsF(font(size, self.bold, self.fixed))
         width = box.width() - (DOT if self.dot else 0.0)
         if not self.wrap:
             text = self._texts()[self.needed()]
-        while not self.wrap and size > 9 and len(text) <= TERSE and metrics.horizontalAdvance(text) > width:
+        while not self.wrap and size > SMALLEST and len(text) <= TERSE and metrics.horizontalAdvance(text) > width:
             size -= 1  # a name is written small before it is cut
             metrics = QFontMetricsF(font(size, self.bold, self.fixed))
         if not self.wrap:
@@ -191,9 +208,15 @@ class Label(QGraphicsObject):
                 lines = [*lines[: room - 1], metrics.elidedText(" ".join(lines[room - 1 :]), elided, width)]
         return font(size, self.bold, self.fixed), lines, metrics.lineSpacing()
 
+    def _smallest(self, text: str, box: QRectF) -> bool:
+        """Return whether a text has room in lines, at least in the smallest letters."""
+        return _has_room(text, QFontMetricsF(font(min(self.size, SMALLEST), self.bold, self.fixed)), box)
 
-def _lines_high(text: str, metrics: QFontMetricsF, width: float) -> float:
-    return len(_wrapped(text, metrics, width)) * metrics.lineSpacing()
+
+def _has_room(text: str, metrics: QFontMetricsF, box: QRectF) -> bool:
+    """Return whether a text that is broken into lines fits into a box, and each of its words into a line."""
+    widest = max(map(metrics.horizontalAdvance, text.split(" ")))
+    return widest <= box.width() and len(_wrapped(text, metrics, box.width())) * metrics.lineSpacing() <= box.height()
 
 
 def _wrapped(text: str, metrics: QFontMetricsF, width: float) -> list[str]:

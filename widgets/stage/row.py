@@ -193,9 +193,9 @@ class StageRow:
         acts = square.rho_fx is not None
         self.absent.setVisible(not acts)
         self.absent_too.setVisible(not acts)
-        self.absent.set_text(square.no_action or "This layer has no action of this element.")
+        self.absent.set_text(square.no_action or "This layer has no action of this element.", "No action, so no law.")
         self.absent.setToolTip(square.no_action)
-        self.absent_too.set_text("Nothing to compare without ρ′(g)F(x).")
+        self.absent_too.set_text("Nothing to compare without ρ′(g)F(x).", "Nothing to compare.")
         for sign in (self.minus, self.equals):
             sign.setVisible(acts and self._summed)
         for name, caption in self.captions.items():

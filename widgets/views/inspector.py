@@ -241,6 +241,8 @@ class InspectorView(StateView):
     def _section_of(self, transform: Transform) -> Section:
         acts = not transform.element(*transform.defaults).identity  # then no slider brings it into the chain
         section = Section(transform.title, transform.symbol, transform.params, acts)
+        for control in section.controls.values():
+            control.of = transform.name
         section.head.setToolTip(transform.summary)
         name = transform.name
         section.changed.connect(

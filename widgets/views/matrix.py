@@ -37,6 +37,7 @@ class PixelAxis(ValueAxis):
 
     def __init__(self, orientation: str) -> None:
         self.count, self.length = 0, 0  # pixels, and pixels in one image row
+        self.named = ""  # what its lines are, where the title of the matrix says so
         self.pixel = 1.0  # of the screen
         super().__init__(orientation)
         self.setStyle(maxTextLevel=0, hideOverlappingLabels=False)
@@ -44,11 +45,13 @@ class PixelAxis(ValueAxis):
 
     @property
     def what(self) -> str:
-        """Return what a line of the matrix stands for: a pixel where there are as many of them."""
+        """Return what a line of the matrix stands for: what its title says, or a pixel where there are as many."""
+        if self.named:
+            return self.named
         return ("output" if self.upright else "input") + (" pixel" if self.length else "")
 
-    def show_pixels(self, count: int, length: int) -> None:
-        self.count, self.length = count, length
+    def show_pixels(self, count: int, length: int, named: str = "") -> None:
+        self.count, self.length, self.named = count, length, named
         self._name()
         self.redraw()
 
@@ -178,8 +181,8 @@ class MatrixView(FrameView[str]):
             size, short = f"{rows}×{columns}", name.rsplit(": ", 1)[0]
             grid.set_title(f"{name}, {size}", role, (f"{short}, {size}", short))
             grid.set_values(matrix[None], -self._scale, self._scale)
-            for axis, count in zip(axes, (columns, rows)):
-                axis.show_pixels(count, row_length(count, square))
+            for axis, count, named in zip(axes, (columns, rows), named_in(title)):
+                axis.show_pixels(count, row_length(count, square, guess=not named), named)
             grid.arrange()
         self._place_axes()
 
@@ -225,8 +228,16 @@ class MatrixView(FrameView[str]):
         return f"{'; '.join(parts)}, colours ±{figure(self._scale)}" if parts else ""
 
 
-def row_length(pixels: int, square: Square) -> int:
+def named_in(title: str) -> tuple[str, str]:
+    """Return what the columns and the rows are by a title like "α: filters × unit peaks", "" where it does not say."""
+    rows, cross, columns = title.rpartition(": ")[2].partition(" × ")
+    return (columns, rows) if cross else ("", "")
+
+
+def row_length(pixels: int, square: Square, guess: bool = True) -> int:
     """Return the length of a row of the image that is flattened to so many pixels; 0 when unknown.
+
+    A square number of them may be `guess`ed to be a square image that is not shown.
 
     Data that are no pictures are flattened to none, however many numbers they have.
     """
@@ -238,7 +249,7 @@ def row_length(pixels: int, square: Square) -> int:
         if pixels == h * w and w > 1:
             return int(w)
     side = math.isqrt(pixels)
-    return side if side * side == pixels and side > 1 else 0
+    return side if guess and side * side == pixels and side > 1 else 0
 
 
 def _round_step(count: int) -> int:

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QByteArray, QObject
+from PySide6.QtCore import QByteArray, QObject, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog, QMenu
 
@@ -43,6 +43,7 @@ MOST_RECENT = 10
 SESSIONS = "Equiscope session (*.json)"
 PICTURES = ("PNG picture (*.png)", "SVG drawing (*.svg)", "PDF page (*.pdf)")
 FILMS = "GIF animation (*.gif);;MP4 film (*.mp4)"
+NOTHING_TO_FILM = "There is nothing to film: open data or a network first, with File › Open data…"
 PICTURES_OF_A_TURN = 72
 NUMBERS = ("Table (*.csv)", "NumPy arrays (*.npz)")
 
@@ -73,6 +74,7 @@ class Files(QObject):
         self.session_path = ""
         self._recorder: Recorder | None = None
         self._turntable: Turntable | None = None
+        self._film_to = ""  # the file of a film that waits for the first answer
 
     def _view_made(self, view: View) -> None:
         if hasattr(view, "open_asked") and hasattr(view, "beside_asked"):  # it lists networks of the person's own
@@ -303,17 +305,35 @@ class Files(QObject):
 
     def export_orbit(self) -> None:
         """Film the stage along the orbit."""
-        view = self._shell.panes.front()
-        if view is None or self._controller.frame is None:
-            self._shell.say("warning", "There is nothing to film yet.")
+        controller = self._controller
+        if controller.frame is None and not controller.waiting and controller.catalogue is not None:
+            self._shell.say("warning", NOTHING_TO_FILM)
             return
-        state = self._controller.state
-        name = f"{name_in_file(state.model)}-{state.orbit}.gif"
-        if path := self.ask_save("Export orbit", name, FILMS):
-            self.stop_filming()
-            self._recorder = Recorder(self._controller, view, path)
-            self._recorder.finished.connect(lambda: self._shell.say("info", f"Saved {path}"))
-            self._recorder.begin()
+        name = f"{name_in_file(controller.state.model)}-{controller.state.orbit}.gif"
+        if not (path := self.ask_save("Export orbit", name, FILMS)):
+            return
+        self.stop_filming()
+        if controller.frame is not None:
+            self._film(path)
+            return
+        self._film_to = path
+        # once the views have been made for it
+        controller.frame_ready.connect(self._film_at_last, Qt.ConnectionType.QueuedConnection)
+        self._shell.say("info", "The film begins with the first answer of the network.")
+
+    def _film_at_last(self) -> None:
+        if path := self._film_to:  # it may have been given up meanwhile
+            self._controller.frame_ready.disconnect(self._film_at_last)
+            self._film_to = ""
+            self._film(path)
+
+    def _film(self, path: str) -> None:
+        if (view := self._shell.panes.front()) is None:
+            self._shell.say("warning", NOTHING_TO_FILM)
+            return
+        self._recorder = Recorder(self._controller, view, path)
+        self._recorder.finished.connect(lambda: self._shell.say("info", f"Saved {path}"))
+        self._recorder.begin()
 
     @property
     def turns(self) -> bool:
@@ -335,8 +355,11 @@ class Files(QObject):
             self._turntable.begin()
 
     def stop_filming(self) -> None:
-        """Give up the film that is being taken, if there is one."""
+        """Give up the film that is being taken or waits to be, if there is one."""
         for film in (self._recorder, self._turntable):
             if film is not None:
                 film.stop()
         self._recorder = self._turntable = None
+        if self._film_to:
+            self._film_to = ""
+            self._controller.frame_ready.disconnect(self._film_at_last)

@@ -57,6 +57,7 @@ from widgets.window.room.popups import PopupKeys
 from widgets.window.room.shell import Shell
 
 SIZE = QSize(1280, 800)
+STEPPING = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown, Qt.Key.Key_Home, Qt.Key.Key_End)
 
 
 class MainWindow(Shell):
@@ -300,7 +301,7 @@ class MainWindow(Shell):
     # Qt's events ------------------------------------------------------------------------------------------
     def event(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.ShortcutOverride and (
-            _wants_key(QApplication.focusWidget(), event) or self._leads_back(event)
+            _wants_key(QApplication.focusWidget(), event, self.focus_ring.by_mouse) or self._leads_back(event)
         ):
             event.accept()  # the widget gets the key, no action does
             return True
@@ -388,12 +389,18 @@ class MainWindow(Shell):
         super().closeEvent(event)
 
 
-def _wants_key(widget: QWidget | None, event: Any) -> bool:
-    """Say whether a single key belongs to the widget with the focus: Space to a button, arrows to a box."""
+def _wants_key(widget: QWidget | None, event: Any, clicked: bool) -> bool:
+    """Say whether a single key belongs to the widget with the focus: Space to a button, arrows to a box.
+
+    Who has `clicked` a button or chosen from a list and then presses Space or P means the element: nothing shows that
+    the button or the list would still take the key.
+    """
     if event.modifiers() not in (Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.ShiftModifier):
         return False
     if isinstance(widget, QAbstractButton):
-        return event.key() == Qt.Key.Key_Space
+        return event.key() == Qt.Key.Key_Space and not clicked
+    if isinstance(widget, QComboBox) and clicked:
+        return event.key() in STEPPING
     # what they take in: letters choose an item, brackets and arrows belong to them; F1 and the like say nothing to them
     others = event.key() == Qt.Key.Key_Escape or Qt.Key.Key_F1 <= event.key() <= Qt.Key.Key_F35
     return isinstance(widget, QComboBox | QAbstractSpinBox) and not others

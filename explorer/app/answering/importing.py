@@ -165,6 +165,7 @@ def _size(sample: Sample) -> str:
 
 def _head(path: Path) -> tuple[tuple[str, ...], ...]:
     """Return the first lines of a file of text, in cells where it is a table; () for any other file."""
+    from explorer.data.formats.parted import joined
     from explorer.data.formats.tables import cells_of
 
     try:
@@ -174,7 +175,7 @@ def _head(path: Path) -> tuple[tuple[str, ...], ...]:
         return ()
     if "\0" in text or text.count("\ufffd") > len(text) // 16:
         return ()
-    lines = [line for line in text.splitlines() if line.strip()][:_LINES]
+    lines = [line for line in joined(text.splitlines()) if line.strip()][:_LINES]
     mark = next((m for m in ("\t", ";", ",") if lines and m in lines[0]), None)
     rows = [cells_of(line, mark) if mark else [line] for line in lines]
     return tuple(tuple(cell[: _LETTERS if mark else 200] for cell in row[:_CELLS]) for row in rows)

@@ -15,6 +15,8 @@ from explorer.data.formats.tables import GAPS, cells_of, has_comma, is_remark, m
 
 _LOOKED_AT = 200  # lines that decide
 _NAMED = 4  # columns in a note
+_LONGEST_CELL = 200  # lines that a cell may take
+_OPENING = re.compile(r'(?:^|[,;\t])\s*"[^"]*$')
 _SPACE = "\u0020\u00a0\u2009\u202f"
 _POINTED = re.compile(r"[-+]?\d{1,3}(?:\.\d{3})+,\d+|[-+]?\d{1,3}(?:\.\d{3}){2,}")  # 1.234,5 and 1.234.567
 _APART = re.compile(rf"[-+]?\d{{1,3}}(?:[{_SPACE}'\u2019]\d{{3}})+(?:[.,]\d+)?")  # 1 234,5 and 1'234.5
@@ -24,8 +26,33 @@ _BETWEEN = str.maketrans("", "", _SPACE + "'\u2019")
 Change = Callable[[str], str | None]
 
 
+def joined(lines: Sequence[str]) -> list[str]:
+    """Return the lines of a table with line breaks within quotes as blanks, and an empty line for each that is gone.
+
+    So lines keep their numbers. A quote that opens no cell, or that no later line closes, is a letter as any other.
+    """
+    made, k = list(lines), 0
+    while k < len(made):
+        end = k
+        if _opens(made[k]):
+            inside = (j for j in range(k + 1, min(len(made), k + _LONGEST_CELL)) if made[j].count('"') % 2)
+            end = next(inside, k)
+        if end > k:
+            made[k] = " ".join(line.strip() for line in made[k : end + 1])
+            made[k + 1 : end + 1] = [""] * (end - k)
+        k = end + 1
+    return made
+
+
+def _opens(line: str) -> bool:
+    """Say whether a cell begins with a quote that the line does not close."""
+    return line.count('"') % 2 == 1 and _OPENING.search(line) is not None
+
+
 def plain(lines: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return the lines of a table with its numbers in plain form, and notes of what was changed."""
+    """Return the lines of a table, each a row, with its numbers in plain form, and notes of what was changed."""
+    if any('"' in line for line in lines):
+        lines = joined(lines)
     head = [line for line in lines[: 10 * _LOOKED_AT] if line.strip() and not is_remark(line)][: _LOOKED_AT + 1]
     mark = mark_of(head[-1]) if head else None
     if mark is None:

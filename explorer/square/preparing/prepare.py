@@ -255,7 +255,7 @@ def prepare(
         del first
         _check_output(card.name, values[traced.output], traced.output, x.batched, inference.may_be_empty())
         trouble, random = NO_TROUBLE, ""
-        if strange := first_not_finite(values, names):
+        if strange := first_not_finite(values, names, traced.outputs):
             clause = first_strange({strange: exact(values[strange])}, fed)
             traced, trouble = cut_behind(traced, strange, clause)
             names = [layer.name for layer in traced.layers]

@@ -35,13 +35,30 @@ class Trouble:
 NO_TROUBLE = Trouble()
 
 
-def first_not_finite(values: Mapping[str, Tensor], names: Iterable[str]) -> str:
-    """Return the first of these layers that has NaN or infinite values, "" where none has."""
+def first_not_finite(values: Mapping[str, Tensor], names: Iterable[str], outputs: Iterable[str] = ()) -> str:
+    """Return the first of these layers that has NaN or infinite values, "" where none has.
+
+    −∞ among finite numbers is a mask, as of scores before a softmax, where the `outputs` have finite numbers alone.
+    """
+    masks = None
     for name in names:
-        # a sum is finite only of finite numbers, and quicker than asking for each; one of many may overflow
-        if not values[name].sum().isfinite() and not torch.isfinite(values[name]).all():
+        if _finite(values[name]):
+            continue
+        if masks is None:
+            masks = all(_finite(values[output]) for output in outputs)
+        if not (masks and outputs and _masked(values[name])):
             return name
     return ""
+
+
+def _finite(value: Tensor) -> bool:
+    # a sum is finite only of finite numbers, and quicker than asking for each; one of many may overflow
+    return bool(value.sum().isfinite()) or bool(torch.isfinite(value).all())
+
+
+def _masked(value: Tensor) -> bool:
+    finite = torch.isfinite(value)
+    return bool(finite.any()) and bool((finite | (value == -torch.inf)).all())
 
 
 def cut_behind(trace: Trace, name: str, clause: str) -> tuple[Trace, Trouble]:

@@ -240,6 +240,12 @@ def test_a_look_has_what_the_page_shows(tmp_path: Path) -> None:
     assert "sort the lines by time" in bad.problem and bad.head and not bad.model
 
 
+def test_a_look_shows_a_cell_with_line_breaks_as_one(tmp_path: Path) -> None:
+    path = place(tmp_path, "a.csv", 'date,note,price\n2024-01-01,"first\nsecond, line",1.5\n2024-01-02,"x, y",2.5\n')
+    found = look(LocalEngine(main.cards()), State("lstm", sample=str(path), device="cpu"), ["lstm"])
+    assert found.head[1:] == (("2024-01-01", "first second, line", "1.5"), ("2024-01-02", "x, y", "2.5"))
+
+
 def test_a_look_takes_the_first_way_that_succeeds_where_nobody_has_chosen(tmp_path: Path) -> None:
     (tmp_path / "names.txt").write_text("one two three\nfour five\n")
     engine, state = LocalEngine(main.cards()), State("gcn", sample=str(tmp_path / "names.txt"), device="cpu")

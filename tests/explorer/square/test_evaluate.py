@@ -290,6 +290,28 @@ def test_what_breaks_on_moved_data_alone_is_told() -> None:
     assert caught.value.where == "1"
 
 
+class Masked(nn.Module):
+    """Scores of which some are −∞, and a softmax that gives these nothing."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.scores, self.shares = nn.Identity(), nn.Softmax(-1)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.shares(self.scores(x.masked_fill(x <= 0, -torch.inf)))
+
+
+def test_masks_of_minus_infinity_are_no_trouble_of_the_network() -> None:
+    """A causal transformer had no verdict at all where its masked scores went through a module."""
+    sample = image_sample(np.pad(np.ones((1, 6, 6)), ((0, 0), (9, 9), (9, 9))) + 1e-3 * np.eye(24)[None], "square")
+    p = prepared(nn.Sequential(Masked()), sample)
+    assert not p.trouble and (p.values["0.scores"] == -torch.inf).any() and torch.isfinite(p.output).all()
+    found = complete(p, turned("rotate:180", layer="0"))
+    assert found.verdict != "undefined" and found.measures["0"].cumulative is not None
+    scores = found.measures["0.scores"]
+    assert scores.verdict == "no law" and scores.cumulative is None and not scores.seen
+
+
 def test_a_label_for_each_output_or_none() -> None:
     assert prepared(symmetric_net(), labels=DIGITS).labels == DIGITS
     found, _ = square(prepared(symmetric_net(), labels=("cat", "dog")), State())

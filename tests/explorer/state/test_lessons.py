@@ -6,7 +6,7 @@ That what they claim is true is tested in tests/models/cards/test_lessons.py, wh
 from __future__ import annotations
 
 import re
-from dataclasses import fields
+from dataclasses import fields, replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -16,6 +16,7 @@ import models
 from explorer.data.finding import samples
 from explorer.declare.elements import Step, transforms
 from explorer.declare.registry import scan
+from explorer.state.lessons.pattern import Sight, holds
 from explorer.state.session import Session, load_session
 from explorer.state.state import State
 
@@ -95,3 +96,18 @@ def test_panels_in_a_lesson_exist(name: str) -> None:
         if not words[0].isupper() or "et al." in words or "“" in words:
             continue  # a layer or a choice, or the reference
         assert words in known or f'"{words}"' in views + cards, f"{words!r} is no panel, transform or model"
+
+
+@each_lesson
+def test_what_a_step_asks_for_is_not_so_already(name: str) -> None:
+    """A step said "set How far to 1", and 1 it was: the transform came into the chain by another parameter."""
+    for task in lesson(name).tasks:
+        for pattern in task.patterns:
+            wanted = pattern.get("steps")
+            for transform, asked in (wanted if isinstance(wanted, dict) else {}).items():
+                if not isinstance(asked, dict) or not set(asked) <= {p.name for p in transforms()[transform].params}:
+                    continue
+                untouched = Step(transform, transforms()[transform].defaults)
+                if transforms()[transform].element(*untouched.values).identity:
+                    state = replace(lesson(name).state, steps=(untouched,))
+                    assert not holds({"steps": {transform: asked}}, Sight(state, state)), (name, task.do)

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from explorer.data.finding import samples
 from explorer.spaces.graph.analysis.refinement import distinguishes
-from explorer.spaces.graph.drawing.pairs.matrix import DensePairs, EdgePattern, PairMatrix, SparsePairs
+from explorer.spaces.graph.drawing.pairs.matrix import DensePairs, PairMatrix
+from explorer.spaces.graph.drawing.pairs.sparse import EdgePattern, SparsePairs
 from explorer.spaces.graph.drawing.values import GraphPart
 from explorer.spaces.graph.samples.ba_shapes import WALLS
 from explorer.square.frame import Frame

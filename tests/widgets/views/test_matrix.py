@@ -142,3 +142,16 @@ def test_nothing_is_made_anew_on_a_frame(qtbot: QtBot) -> None:
 
 def test_the_view_is_found_by_its_constant() -> None:
     assert (matrix.VIEW.area, matrix.VIEW.order) == ("center", 2)
+
+
+def test_axes_are_named_by_what_the_title_says_that_lines_are(qtbot: QtBot) -> None:
+    """Rows of "filters × unit peaks" were called output pixels."""
+    view = MatrixView()
+    title = "α: filters × unit peaks"
+    words = shown(qtbot, view, frame_of({"matrices": {title: np.eye(4, 9, dtype=np.float32)}}))
+    assert [axis.what for axis in view.axes[0]] == ["unit peaks", "filters"]
+    assert [axis.length for axis in view.axes[0]] == [0, 0], "nine peaks are no image"
+    grid = view.grids[0]
+    mouse = Mouse(grid)
+    mouse.move(mouse.at(grid.item, grid.item.rect_of((0, 2, 3)).center()))
+    assert words[-1] == f"{title}, filters 2, unit peaks 3:  0"

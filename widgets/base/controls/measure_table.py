@@ -147,7 +147,8 @@ def _verdict(square: Square | None, measure: Measure | None) -> tuple[str, str]:
         return "–", "muted"
     if square.layer.name in square.guilty:
         return "guilty", "bad"
-    return (word := badge(measure)), {"holds": "good", "broken": "bad", "broken earlier": "text"}.get(word, "muted")
+    roles = {"holds": "good", "broken": "bad", "broken earlier": "text", "broken up to here": "text"}
+    return (word := badge(measure)), roles.get(word, "muted")
 
 
 def _in_two_lines(words: str) -> str:

@@ -25,6 +25,7 @@ class ParamControl(QWidget):
     def __init__(self, param: Param, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.param = param
+        self.of = ""  # the transform whose parameter it is; of the model otherwise
         self.reach = 32.0  # how far the slider goes when the range is too wide for one
         self.most = param.maximum  # less where the data have less (nodes of a graph)
         self.label = QLabel(param.title, self)

@@ -22,6 +22,7 @@ class FocusRing(QObject):
         self._window = window
         self._frame: _Frame | None = None
         self._keys = False  # whether the keyboard has moved the focus last
+        self._mouse = False  # or the mouse
         self._following = False
 
     def follow(self) -> None:
@@ -37,7 +38,12 @@ class FocusRing(QObject):
         """
         had = QApplication.focusWidget()
         if had is None or (had.isVisible() and had.isEnabled()):
-            self._keys = True
+            self._keys, self._mouse = True, False
+
+    @property
+    def by_mouse(self) -> bool:
+        """Say whether a click has brought the focus to where it is: no ring shows that keys act there."""
+        return self._mouse
 
     def around(self) -> QWidget | None:
         """Return what the ring is round, None while there is none."""
@@ -58,7 +64,7 @@ class FocusRing(QObject):
     @Slot(QWidget, QWidget)
     def _moved(self, _: QWidget | None, new: QWidget | None) -> None:
         if QApplication.mouseButtons() != Qt.MouseButton.NoButton:
-            self._keys = False
+            self._keys, self._mouse = False, True
         inside = new is not None and new is not self._window and new.window() is self._window
         self._show(new if self._keys and inside else None)
 

@@ -56,6 +56,8 @@ def badge(measure: Measure | None) -> str:
         return "nothing to test"
     if measure.verdict == WITHHELD:
         return "behind Reveal"
+    if measure.verdict == "no law" and measure.seen:
+        return "broken up to here"  # whether by this layer or before it cannot be asked
     return "no verdict" if measure.verdict == "no law" and measure.cumulative is not None else measure.verdict
 
 

@@ -25,7 +25,7 @@ from widgets.charts.library import pg
 from widgets.maps.diagram import Label, colour, font
 from widgets.maps.mosaic import MISSING
 from widgets.spaces.pairs.panel import BAR, Panel
-from widgets.spaces.pairs.tiles import HIDDEN, Style, shade
+from widgets.spaces.pairs.tiles import HIDDEN, MASKED, Style, shade
 
 CORNER = 40.0  # pixels of names of rows, beside which the axes are named
 WRITTEN = 30.0  # pixels of a cell from which its value is written in it
@@ -211,12 +211,12 @@ class Values(pg.GraphicsObject):
         (left, _), (top, _) = self._box.viewRange()
         with np.errstate(all="ignore"):
             values = panel.matrix.tile(panel.head, rows, columns)
-            inks = shade(values, style, panel.matrix.sparse)
+            inks = shade(values, style, panel.matrix.sparse, masked=panel.matrix.masked(values))
         table, used = colour_table(style.kind), font(min(11.0, cell / 3.2))
         p.setClipRect(self.boundingRect(), Qt.ClipOperation.IntersectClip)
         metrics = QFontMetricsF(used)
         p.setFont(used)
-        for i, j in np.argwhere(inks != HIDDEN):
+        for i, j in np.argwhere((inks != HIDDEN) & (inks != MASKED)):
             text = short(float(values[i, j]))
             if metrics.horizontalAdvance(text) > cell - 2:
                 continue

@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.spaces.graph.drawing.pairs.matrix import EdgePattern, PairMatrix, SparsePairs
+from explorer.spaces.graph.drawing.pairs.matrix import PairMatrix
 from explorer.spaces.graph.drawing.pairs.on_demand import dense
 from explorer.spaces.graph.drawing.pairs.orders import boundaries, node_order
+from explorer.spaces.graph.drawing.pairs.sparse import EdgePattern, SparsePairs
 from explorer.spaces.graph.drawing.values import GraphPart, Structure
 from explorer.spaces.grid.drawing.patches import PatchesPart
 from explorer.spaces.sequence.drawing.values import TimePart
@@ -178,7 +179,15 @@ def comparison(field: PairField, square: Square, part: GraphPart) -> tuple[PairF
             return None
         return PairField(field.key, field.square, _by_head(values) if on_edges else values, on_edges, True)
 
-    return made(part.moved), made(part.difference)
+    return made(part.moved), made(_without_masks(part.difference, part.moved))
+
+
+def _without_masks(difference: NDArray[Any] | None, moved: NDArray[Any] | None) -> NDArray[Any] | None:
+    """Return the difference with 0 where −∞ was taken from −∞, a mask from a mask: that gives no number."""
+    if not isinstance(difference, np.ndarray) or not isinstance(moved, np.ndarray) or difference.shape != moved.shape:
+        return difference
+    both = np.isnan(difference) & (moved == -np.inf)
+    return np.where(both, 0, difference).astype(difference.dtype, copy=False) if both.any() else difference
 
 
 def edge_weights(structure: Structure) -> NDArray[Any]:

@@ -8,7 +8,8 @@ import numpy as np
 from PySide6.QtCore import QRectF
 from PySide6.QtGui import QFontMetricsF
 
-from explorer.spaces.graph.drawing.pairs.matrix import PairMatrix, Pool, Range
+from explorer.spaces.graph.drawing.pairs.matrix import PairMatrix, Range
+from explorer.spaces.graph.drawing.pairs.pooling import Pool
 from widgets.base.camera import Camera
 from widgets.maps.diagram import Label, font
 from widgets.spaces.pairs.fields import Ordered

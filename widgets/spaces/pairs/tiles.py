@@ -10,11 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.spaces.graph.drawing.pairs.matrix import PairMatrix, Pool, Range
-from widgets.maps.mosaic import MISSING, indices
+from explorer.spaces.graph.drawing.pairs.matrix import PairMatrix, Range
+from explorer.spaces.graph.drawing.pairs.pooling import Pool
+from widgets.maps.mosaic import GAP, MISSING, indices
 
 TILE = 128  # places of a side
 HIDDEN = 253  # colour index of what is below the threshold, absent, or not made yet: the ground shows
+MASKED = GAP  # of what is a mask and no value: the colour of what lies between maps
 KEPT_BYTES = 96_000_000
 DECADES = 6.0  # a logarithmic scale goes no further below its upper end
 
@@ -53,8 +55,11 @@ def make_style(matrix: PairMatrix, log: bool, threshold: float = 0.0, high: floa
     return Style(top, matrix.signed, log, low, threshold)
 
 
-def shade(values: NDArray[Any], style: Style, sparse: bool, magnitude: NDArray[Any] | None = None) -> NDArray[np.uint8]:
-    """Return colour indices; `magnitude` decides what is hidden where the values are means."""
+def shade(
+    values: NDArray[Any], style: Style, sparse: bool, magnitude: NDArray[Any] | None = None,
+    masked: NDArray[np.bool_] | None = None,
+) -> NDArray[np.uint8]:  # fmt: skip
+    """Return colour indices; `magnitude` decides what is hidden where the values are means, `masked` are no values."""
     levels, _ = indices(style.share(values), -1.0 if style.signed else 0.0, 1.0)
     found = np.asarray(levels).astype(np.uint8)
     size = np.abs(values if magnitude is None else magnitude)
@@ -62,6 +67,8 @@ def shade(values: NDArray[Any], style: Style, sparse: bool, magnitude: NDArray[A
         found[(size < style.threshold) & (found != MISSING)] = HIDDEN
     elif sparse:
         found[values == 0] = HIDDEN
+    if masked is not None:
+        found[masked] = MASKED
     return found
 
 
@@ -122,7 +129,7 @@ class TileStore:
                 return None
         found = self._shaded.get((key, style))
         if found is None:
-            found = shade(values, style, matrix.sparse, size)
+            found = shade(values, style, matrix.sparse, size, matrix.masked(values))
             self._shaded[key, style] = found
             while len(self._shaded) > 2048:
                 self._shaded.popitem(last=False)
@@ -144,7 +151,7 @@ class TileStore:
             self._bytes += tile.nbytes
             if one == "mean" and level:
                 # not the very largest: one place with many entries would leave all others pale
-                some = np.abs(tile[np.isfinite(tile) & (tile != 0)])
+                some = np.abs(tile[np.isfinite(tile) & (tile != 0) & ~matrix.masked(tile)])
                 top = float(np.quantile(some, 0.995)) if some.size else 0.0
                 self._peaks[matrix.token, level] = max(top, self.peak(matrix, level))
         while self._bytes > KEPT_BYTES and len(self._tiles) > 4:

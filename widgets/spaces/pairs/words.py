@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
-from typing import Literal
+from typing import Any, Literal
 
+import numpy as np
+from numpy.typing import NDArray
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QFont, QFontMetricsF
 
@@ -14,6 +16,7 @@ from explorer.spaces.sequence.drawing.values import TimePart
 from explorer.square.frame import Frame, Square
 from widgets.base.look.theme import current
 from widgets.base.text.words import figure, subject
+from widgets.maps.linking import precise
 from widgets.spaces.pairs.panel import Panel
 
 SAME = 1e-4  # relative difference up to which the matrix moved with the nodes and did not change otherwise
@@ -90,6 +93,8 @@ def properties_table(
         (symmetric, off),
         (sums, f"{figure(low)} … {figure(high)}"),
     ]
+    if properties.masked:
+        lines.append(("masked", f"{share(properties.masked)} of the entries"))
     t = current()
     muted, kept = f"color:{t.muted}", "white-space:nowrap"
     shown = QFontMetricsF(QFont()).elidedText(title, Qt.TextElideMode.ElideMiddle, room) if room else title
@@ -109,7 +114,7 @@ def properties_table(
 
 def _short(text: str) -> str:
     """Return the figure of "formula = figure" or "25 % of |a| ≤ figure"; "" of a sentence that explains its absence."""
-    text = text.rpartition(" = ")[2].partition(" of |a|")[0]
+    text = text.rpartition(" = ")[2].partition(" of ")[0]
     return text if any(c.isdigit() for c in text) else ""
 
 
@@ -126,6 +131,25 @@ def caption(frame: Frame, panels: Sequence[Panel], order: str) -> str:
             text += f", entries of at least {figure(panel.threshold)}: {kept}"
         words.append(text + ")")
     return f"{subject(frame)}: {'; '.join(words)}; rows receive, columns send, {order}"
+
+
+def read_out(name: str, panel: Panel, row: int, column: int | None, hand: str) -> str:
+    """Return what is said of an entry, or of a row; an entry that is a mask is no value."""
+    matrix, head = panel.matrix, panel.head
+    received = f"row sum {precise(float(matrix.row_sums(head)[row]))}"
+    if column is None:
+        return f"{node_words(panel, row)}, {received}{hand}"
+    value = matrix.value(head, row, column)
+    told = f"masked ({figure(value)})" if matrix.masked(np.array([value]))[0] else precise(value)
+    sent = f"column sum {precise(float(matrix.column_sums(head)[column]))}"
+    return f"{name}, to {node_words(panel, row)} from {node_words(panel, column)}: {told}, {received}, {sent}"
+
+
+def change(matrix: PairMatrix, values: NDArray[Any], difference: NDArray[Any]) -> float | None:
+    """Return how much of its values a matrix is off, None where they are zero; masks are no values."""
+    norm = float(np.linalg.norm(matrix.cleared(np.asarray(values)).astype(np.float64)))
+    off = float(np.linalg.norm(np.asarray(difference, np.float64)))
+    return off / norm if norm else None
 
 
 def node_words(panel: Panel, place: int) -> str:

@@ -15,8 +15,8 @@ CHANGES = (QEvent.Type.Show, QEvent.Type.Hide, QEvent.Type.LayoutRequest)
 class Head(QWidget):
     """Holds the line about the data, and lays the message over it but for the button at its right end.
 
-    What needs more lines than there is room for hangs over what is below, where it goes by itself after a while; what
-    stays until it is read is given the room.
+    What needs more lines than there is room for hangs over what is below, where after a while it goes by itself, or
+    folds to its first line. So no message moves anything.
     """
 
     def __init__(self, message: InfoBar, line: DataLine, parent: QWidget) -> None:
@@ -27,19 +27,19 @@ class Head(QWidget):
         column.addWidget(line)
         message.setParent(parent)
         message.said.connect(self.place)
+        message.folding.connect(self.place)
         for watched in (message, line, line.button):
             watched.installEventFilter(self)
         self.place()
 
     def place(self) -> None:
-        """Give the message its place, and take the height that both of them need."""
+        """Give the message its place, and take the height of one line, whether there is something to say or not."""
         message, line = self._message, self._line
-        shown = max(line.sizeHint().height(), message.line) if not line.isHidden() else 0
-        end = line.button.x() if shown and not line.button.isHidden() else self.width()
-        high = max(message.heightForWidth(end), shown)
-        stays = not message.isHidden() and (not message.passing or not shown)
-        self.setFixedHeight(high if stays else shown)
-        message.setGeometry(self.x(), self.y(), end, high)
+        one = max(line.sizeHint().height(), message.line)
+        there = not line.isHidden() and not line.button.isHidden()
+        end = line.button.x() if there else self.width()
+        self.setFixedHeight(one)
+        message.setGeometry(self.x(), self.y(), end, one if message.folded else max(message.heightForWidth(end), one))
         message.raise_()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, Qt, QTimer, Signal
+from PySide6.QtGui import QEnterEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QToolButton, QWidget
 
 from explorer.square.frame import Failure
 from widgets.base.look import theme
 from widgets.base.look.icons import icon
 
-GONE_MS = 8000
+GONE_MS = 8000  # until it goes, or what stays folds to its first line
+FOLD_MS = 800  # until it folds again once the mouse has left it
+QWIDGETSIZE_MAX = 16_777_215
 ON_COMMAND_LINE = ": add --trust if you trust it"  # advice that the window has a button for
 
 
@@ -19,6 +22,7 @@ class InfoBar(QFrame):
     """Hidden until something is said; the last good frame stays below it."""
 
     said = Signal()
+    folding = Signal()  # it needs another height now
     details = Signal()  # the person wants the whole story, which is in the log
     stop = Signal()  # what does not answer is to be ended
     ask = Signal(str)  # the model whose code the person wants to look at, and may allow to run
@@ -30,6 +34,7 @@ class InfoBar(QFrame):
         self._level = "info"
         self._for_request = False
         self._untrusted = ""
+        self.folded = False  # to its first line, until the mouse points at it
         self._icon = QLabel()
         self._icon.setFixedWidth(20)
         self.text = QLabel()
@@ -40,6 +45,8 @@ class InfoBar(QFrame):
         policy = QSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
         policy.setHeightForWidth(True)
         self.text.setSizePolicy(policy)
+        self.more = QLabel("…")  # beside the first line of a longer text
+        self.more.hide()
         self.details_button = QToolButton(autoRaise=True)
         self.details_button.setText("Details")
         self.details_button.setToolTip("Show the whole story in the log")
@@ -61,12 +68,15 @@ class InfoBar(QFrame):
         row.setSpacing(8)
         row.addWidget(self._icon, 0, Qt.AlignmentFlag.AlignTop)
         row.addWidget(self.text, 1)
+        row.addWidget(self.more, 0, Qt.AlignmentFlag.AlignTop)
         row.addWidget(self.ask_button, 0, Qt.AlignmentFlag.AlignTop)
         row.addWidget(self.stop_button, 0, Qt.AlignmentFlag.AlignTop)
         row.addWidget(self.details_button, 0, Qt.AlignmentFlag.AlignTop)
         row.addWidget(self.close_button, 0, Qt.AlignmentFlag.AlignTop)
         self._gone = QTimer(self, singleShot=True, interval=GONE_MS)
         self._gone.timeout.connect(self._go)
+        self._folds = QTimer(self, singleShot=True)
+        self._folds.timeout.connect(lambda: self.fold(True))
         self.awaited: Callable[[], bool] = lambda: False  # whether what the message is about is still to come
         self.hide()
         self.apply_theme()
@@ -106,8 +116,30 @@ class InfoBar(QFrame):
         self.apply_theme()
         # what went well needs no answer; what went wrong stays until it is read
         self._gone.start() if level == "info" else self._gone.stop()
+        self.fold(False)
+        self._folds.stop() if level == "info" else self._folds.start(GONE_MS)
         self.show()
         self.said.emit()
+
+    def fold(self, folded: bool) -> None:
+        """Show the first line alone, or all that was said."""
+        if folded == self.folded or (folded and self.heightForWidth(self.width()) <= self.line):
+            return
+        self.folded = folded
+        self.more.setVisible(folded)
+        self.text.setAlignment(Qt.AlignmentFlag.AlignTop if folded else Qt.AlignmentFlag.AlignVCenter)
+        self.text.setMaximumHeight(self.text.fontMetrics().lineSpacing() if folded else QWIDGETSIZE_MAX)
+        self.folding.emit()
+
+    def enterEvent(self, event: QEnterEvent) -> None:
+        super().enterEvent(event)
+        self._folds.stop()
+        self.fold(False)
+
+    def leaveEvent(self, event: QEvent) -> None:
+        super().leaveEvent(event)
+        if not self.passing:
+            self._folds.start(FOLD_MS)
 
     def offer_stop(self, text: str) -> None:
         """Say that something does not answer, with a button that ends it."""

@@ -39,7 +39,7 @@ def _aim(shell: Shell, task: Task) -> str:
     if task.show or not controls_of(task) or name not in in_sight(shell):
         return name
     view = shell.panes.named(name)
-    if view is not None and any(c.param.name in controls_of(task) for c in view.findChildren(ParamControl)):
+    if view is not None and any((c.of, c.param.name) in controls_of(task) for c in view.findChildren(ParamControl)):
         return name
     return WHERE["params"]
 
@@ -56,14 +56,14 @@ def menu_of(shell: Shell, task: Task) -> QAction | None:
     return next(found, None)
 
 
-def controls_of(task: Task) -> list[str]:
-    """Return the names of the parameters that a step is about."""
-    found: list[str] = []
+def controls_of(task: Task) -> list[tuple[str, str]]:
+    """Return the parameters that a step is about: the transform of each, "" for the model's own, and its name."""
+    found: list[tuple[str, str]] = []
     for pattern in task.patterns:
-        found += [name for name in _inside(pattern.get("params")) if name not in found]
-        for wanted in _inside(pattern.get("steps")).values():
-            found += [name for name in _inside(wanted) if name not in found]
-    return found
+        found += [("", name) for name in _inside(pattern.get("params"))]
+        for transform, wanted in _inside(pattern.get("steps")).items():
+            found += [(transform, name) for name in _inside(wanted)]
+    return list(dict.fromkeys(found))
 
 
 def _inside(wanted: Any) -> Mapping[str, Any]:
@@ -81,11 +81,10 @@ def place_of(shell: Shell, task: Task) -> QRect | None:
         return None
     if not seat.isVisible():
         return _tab_of(shell, seat.spec.title)
-    controls = [c for c in seat.findChildren(ParamControl) if c.isVisible()] if seat.view is not None else []
-    for wanted in controls_of(task):
-        for control in controls:
-            if control.param.name == wanted and not control.visibleRegion().isEmpty():
-                return _rect_in(shell, control)
+    for control in _controls(seat if seat.view is not None else None, task):
+        seen = _unfolded(control, seat)
+        if seen is not None and not seen.visibleRegion().isEmpty():
+            return _rect_in(shell, seen)
     return _rect_in(shell, seat)
 
 
@@ -112,14 +111,29 @@ def areas_of(shell: Shell, task: Task) -> list[QScrollArea]:
 
 
 def _scroll(view: QWidget | None, task: Task) -> None:
-    for wanted in controls_of(task) if view is not None else ():
+    for control in _controls(view, task):
         assert view is not None
-        for control in view.findChildren(ParamControl):
-            if control.param.name == wanted and control.isVisibleTo(view):
-                for area in view.findChildren(QScrollArea):
-                    if area.isAncestorOf(control):
-                        area.ensureWidgetVisible(control)
-                return
+        if (seen := _unfolded(control, view)) is not None:
+            for area in view.findChildren(QScrollArea):
+                if area.isAncestorOf(seen):
+                    area.ensureWidgetVisible(seen)
+            return
+
+
+def _controls(view: QWidget | None, task: Task) -> list[ParamControl]:
+    """Return the controls in a view that a step is about, in the order in which it names them."""
+    every = view.findChildren(ParamControl) if view is not None else []
+    return [c for wanted in controls_of(task) for c in every if (c.of, c.param.name) == wanted]
+
+
+def _unfolded(control: ParamControl, view: QWidget) -> QWidget | None:
+    """Return a control, or the section in which it is folded away; None where that is not shown either."""
+    found: QWidget | None = control
+    while found is not None and found is not view and not found.isVisibleTo(view):
+        found = found.parentWidget()
+    if found is None or any(other.of != control.of for other in found.findChildren(ParamControl)):
+        return None
+    return found
 
 
 def in_sight(shell: Shell) -> set[str]:

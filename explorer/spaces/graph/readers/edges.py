@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.data.formats.checks import Broken, file_bytes, refusing, require_all
-from explorer.data.formats.tables import BATCHES, LABELS, TIMES, ratings
+from explorer.data.formats.tables import BATCHES, LABELS, TIMES, cells_of, comma_mark, has_comma, ratings
 from explorer.data.formats.texts import beginning, note_of, table_encoding
 from explorer.data.readers import Fit, Reader
 from explorer.declare.samples import Sample
@@ -43,6 +43,7 @@ _COLUMNS = ("source", "target", "weight")
 _WORDS_OF_PROSE = 4
 _LONGEST_LINE = 2**20
 _READ_THROUGH = 10_000  # lines: where there are no more, all of them tell whether the first one is an edge
+_DECIDING = 200  # lines that tell what commas in numbers are
 _LEAST_BELOW = 3  # edges that tell words above them from an edge
 CHUNK = 500_000  # lines at a time
 MOST = MAX_LISTED // 2
@@ -84,6 +85,10 @@ class _Layout:
     header: bool = False
     apart: bool = False  # the heading is known by its words being names of no other line
     line: str = ""
+    commas: dict[int, str] = field(default_factory=dict)  # what the commas of a column's numbers become
+
+    def is_number(self, cell: str, column: int) -> bool:
+        return _number(cell) or (column in self.commas and has_comma(cell))
 
 
 def _number(text: str) -> bool:
@@ -126,14 +131,16 @@ def _layout(file: IO[str], asked: Mapping[str, str] = MappingProxyType({})) -> _
     words = [cell.lower() for cell in cells]
     named = any(w in _SOURCES for w in words) and any(w in _TARGETS for w in words) and not all(map(_number, words))
     following = _split(lines[1][1], mark) if len(lines) > 1 else []
+    layout = _Layout(mark, number, len(cells), nodes=nodes, line=head, commas=_commas(lines, mark, len(cells)))
     if not named and len(following) == len(cells):  # numbers below a word: the word is a heading
-        named = any(_number(low) and not _number(high) for high, low in zip(words, following))
+        pairs = enumerate(zip(words, following))
+        named = any(layout.is_number(low, k) and not layout.is_number(high, k) for k, (high, low) in pairs)
     if len(lines) == 1 and (named or ((len(cells) > 2 or set(words) & _HEADINGS) and not any(map(_number, words)))):
         raise Broken(f"line {number + 1} is a heading and no line follows", "write the numbers, or the edges, below it")
     apart = not named and "header" not in asked and len(lines) < _READ_THROUGH and _stands_apart(lines, mark)
     named = asked["header"] == "yes" if "header" in asked else named or apart
     directed = asked["directed"] == "yes" if "directed" in asked else directed
-    layout = _Layout(mark, number, len(cells), directed=directed, nodes=nodes, header=named, apart=apart, line=head)
+    layout.directed, layout.header, layout.apart = directed, named, apart
     if len(cells) < 2:
         raise Broken(f"line {number + 1} has one column", "write source, target in each line")
     if not named and mark is None and len(cells) > 2 and not cells[2].startswith("{") and not _number(cells[2]):
@@ -143,8 +150,8 @@ def _layout(file: IO[str], asked: Mapping[str, str] = MappingProxyType({})) -> _
     if named:
         _by_header(layout, words, following)
     elif len(cells) > 2:
-        layout.weight = 2 if _number(cells[2]) else None
-        layout.others = [(k, f"column {k + 1}") for k in range(3, len(cells)) if _number(cells[k])]
+        layout.weight = 2 if layout.is_number(cells[2], 2) else None
+        layout.others = [(k, f"column {k + 1}") for k in range(3, len(cells)) if layout.is_number(cells[k], k)]
     for what in _COLUMNS:
         if what in asked:
             setattr(layout, what, None if asked[what] == NONE else int(asked[what]) - 1)
@@ -156,12 +163,32 @@ def _layout(file: IO[str], asked: Mapping[str, str] = MappingProxyType({})) -> _
 
 def _stands_apart(lines: list[tuple[int, str]], mark: str | None) -> bool:
     """Say whether the first line names nothing that another one names, while each of these has a name of another."""
-    if mark is None or any('"' in line or "{" in line for _, line in lines) or len(lines) <= _LEAST_BELOW:
+    if mark is None or any("{" in line for _, line in lines) or len(lines) <= _LEAST_BELOW:
         return False
-    head, *rest = ([cell.strip() for cell in line.split(mark)] for _, line in lines)
+    head, *rest = (cells_of(line, mark) for _, line in lines)
     times = Counter(name for row in rest for name in set(row[:2]))
     alone = all(cell and not _number(cell) and not times[cell] for cell in head)
     return alone and len(head) > 1 and all(any(times[name] > 1 for name in row[:2]) for row in rest)
+
+
+def _commas(lines: list[tuple[int, str]], mark: str | None, columns: int) -> dict[int, str]:
+    """Return what the commas in the numbers of each further column become, where it has any; Broken where that is open.
+
+    Ends of edges are names, which keep theirs.
+    """
+    found: dict[int, str] = {}
+    rows = [cells_of(line, mark) for _, line in lines[:_DECIDING]] if any("," in line for _, line in lines) else []
+    for k in range(2, columns if mark is not None else 0):
+        cells = [row[k] for row in rows if k < len(row)]
+        if any(map(has_comma, cells)) and all(_number(cell) or has_comma(cell) or not cell for cell in cells[1:]):
+            found[k] = comma_mark(cells, mark)
+            if found[k] == ",":
+                number, cell = next(
+                    (n, row[k]) for (n, _), row in zip(lines, rows) if k < len(row) and has_comma(row[k])
+                )
+                what = f"line {number + 1}, column {k + 1} has {cell[:40]!r}, whose comma may be that of decimals"
+                raise Broken(f"{what} or of thousands", "write numbers with a decimal point")
+    return found
 
 
 def _by_header(layout: _Layout, words: list[str], following: list[str]) -> None:
@@ -174,7 +201,7 @@ def _by_header(layout: _Layout, words: list[str], following: list[str]) -> None:
             layout.weight = k
         elif words[k] == "type":
             layout.kind = k
-        elif words[k] != "id" and (k >= len(following) or not following[k] or _number(following[k])):
+        elif words[k] != "id" and (k >= len(following) or not following[k] or layout.is_number(following[k], k)):
             layout.others.append((k, words[k]))
 
 
@@ -278,6 +305,8 @@ class _Slow:
         wanted = ([] if layout.weight is None else [layout.weight]) + [k for k, _ in layout.others]
         for k in wanted:
             cell = cells[k] if k < len(cells) else ""
+            if k in layout.commas and has_comma(cell):
+                cell = cell.replace(",", layout.commas[k])
             try:
                 row.append(float(cell))
             except ValueError:
@@ -323,6 +352,8 @@ def _found(nodes: int, ends: NDArray[np.int64], values: NDArray[Any], layout: _L
         made.notes.append(
             f"first line a heading: no other line names {' or '.join(_split(layout.line, layout.mark)[:2])}"
         )
+    if "." in layout.commas.values():
+        made.notes.append("decimal commas read as points")
     made.weight = values[:, 0] if weighted and values.shape[1] else None
     made.attributes = values[:, weighted : weighted + len(others)] if others else None
     if others and others != [f"e{k}" for k in range(len(others))]:

@@ -8,15 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from explorer.spaces.graph.drawing.pairs.matrix import (
-    KEPT_LEVEL,
-    DensePairs,
-    EdgePattern,
-    PairMatrix,
-    SparsePairs,
-    pooled,
-)
+from explorer.spaces.graph.drawing.pairs.masks import bound_of
+from explorer.spaces.graph.drawing.pairs.matrix import KEPT_LEVEL, DensePairs, PairMatrix
 from explorer.spaces.graph.drawing.pairs.orders import boundaries, fiedler_order, node_order, possible
+from explorer.spaces.graph.drawing.pairs.pooling import pooled
+from explorer.spaces.graph.drawing.pairs.sparse import EdgePattern, SparsePairs
 from explorer.spaces.graph.drawing.values import Structure
 
 
@@ -239,3 +235,72 @@ def test_orders_that_are_not_possible_say_why_and_leave_the_order() -> None:
         assert word in possible(kind, plain)
         assert np.array_equal(node_order(kind, plain), np.arange(2000))
     assert possible("degree", plain) == possible("given", plain) == ""
+
+
+# masks --------------------------------------------------------------------------------------------------------
+FORMS = [-1e9, 1e9, -1e4, float(np.finfo(np.float32).min), -np.inf]
+
+
+def logits(mask: float, n: int = 40, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return logits (2, n, n) with a mask over the future, those without, and where it lies."""
+    plain = np.random.default_rng(seed).standard_normal((2, n, n)).astype(np.float32)
+    hidden = np.triu(np.ones((n, n), bool), 1) & np.ones((2, 1, 1), bool)
+    return np.where(hidden, np.float32(mask), plain), plain, hidden
+
+
+@pytest.mark.parametrize("mask", FORMS)
+@pytest.mark.parametrize("added", [False, True])
+def test_masks_are_told_from_values(mask: float, added: bool) -> None:
+    values, plain, hidden = logits(mask)
+    if added and abs(mask) < 1e38:
+        values = np.where(hidden, np.float32(mask) + plain, plain)
+    for matrix in (DensePairs(values), _on_edges(values)):
+        assert np.array_equal(matrix.masked(values), hidden)
+        low, high, smallest = matrix.range
+        there = plain[~hidden]
+        assert (low, high) == (there.min(), there.max()) and smallest == np.abs(there).min()
+        zeroed = np.where(hidden, 0, plain).astype(np.float64)
+        assert np.allclose(matrix.row_sums(1), zeroed[1].sum(1)) and np.allclose(
+            matrix.column_sums(0), zeroed[0].sum(0)
+        )
+        told = matrix.properties(range(2), 1e-6)
+        assert told.masked == pytest.approx(hidden.mean()) and told.near_zero < 0.01
+        assert max(map(abs, told.sums)) < 100
+        assert matrix.value(0, 0, 5) == values[0, 0, 5]  # the reader of a cell is told what is there
+        for level, pool in ((1, "max"), (2, "mean"), (3, "max")):
+            side = (0, matrix.places(level))
+            tile = matrix.tile(0, side, side, level, pool)
+            whole = matrix.masked(tile)
+            assert whole[0, -1] and not whole.diagonal().any() and np.abs(tile[~whole]).max() < 10
+            blocks = hidden[0].reshape(side[1], 1 << level, side[1], 1 << level)
+            assert np.array_equal(whole, blocks.all((1, 3)))
+
+
+def _on_edges(values: np.ndarray) -> SparsePairs:
+    n = values.shape[-1]
+    to, source = np.divmod(np.arange(n * n), n)
+    return SparsePairs(EdgePattern(n, np.stack([source, to])), values.reshape(len(values), -1).T)
+
+
+def test_masks_of_two_kinds_at_once() -> None:
+    values, _, hidden = logits(-1e9)
+    values[:, :, :3] += np.float32(-1e9)  # padding beside the future
+    hidden[:, :, :3] = True
+    assert np.array_equal(DensePairs(values).masked(values), hidden)
+
+
+def test_what_is_no_mask() -> None:
+    rng = np.random.default_rng(1)
+    plain = rng.standard_normal((30, 30)).astype(np.float32)
+    outlier = plain.copy()
+    outlier[3, 4] = 1e6
+    heavy = (rng.standard_cauchy((200, 200)) * 10).astype(np.float32)
+    hard = np.eye(30, dtype=np.float32) + 1e-9 * plain  # a softmax that has made up its mind
+    weights = np.where(plain > 0, np.float32(1e4), 0)
+    zeros = np.zeros((4, 4), np.float32)
+    for values in (plain, 1e5 * plain, outlier, heavy, hard, weights, np.exp(10 * plain), zeros):
+        assert bound_of(values) == np.inf
+        assert not DensePairs(values).masked(values).any()
+    grown = plain.copy()
+    grown[0] = np.inf  # too large for its type: no mask, and to be seen
+    assert not DensePairs(grown).masked(grown).any()

@@ -130,6 +130,21 @@ def test_ways_to_write_a_list_of_edges(text: str, edges: list[tuple[int, int]], 
     assert sorted(map(tuple, sample.signals["edge_index"].values.T.tolist())) == both
 
 
+def test_edges_of_a_spreadsheet_with_decimal_commas(tmp_path: Path) -> None:
+    """With a mark of the byte order, semicolons, quotes: the heading was an edge, and no column a weight."""
+    rows = "".join(f'"Ort {k}";"Ort {(k + 1) % 5}";0,{k + 1}5\n' for k in range(5))
+    path = place(tmp_path, "kanten.csv", "\ufeffvon;nach;gewicht\n" + rows)
+    sample = find_sample(str(path))
+    assert len(sample.x.values) == 5 and "decimal commas read as points" in sample.notes
+    assert any(note.startswith("attributes of edges: gewicht") for note in sample.notes)
+    weighted = find_sample(f"{path}?as=edges&weight=3")
+    assert sorted({round(w, 2) for w in weights(weighted).values()}) == [0.15, 0.25, 0.35, 0.45, 0.55]
+    bare = find_sample(str(place(tmp_path, "bare.csv", rows)))
+    assert sorted({round(w, 2) for w in weights(bare).values()}) == [0.15, 0.25, 0.35, 0.45, 0.55]
+    either = place(tmp_path, "either.csv", "a\tb\t1,234\nb\tc\t2,345\n")
+    assert "decimals or of thousands" in refused(either)
+
+
 def test_words_above_names_are_no_edge(tmp_path: Path) -> None:
     """Nodes called word and next stood beside the sentence; a first edge of a part of its own is read on request."""
     path = place(tmp_path, "words.csv", "word,next\nthe,cat\ncat,sat\nsat,on\non,the\nthe,mat\n")

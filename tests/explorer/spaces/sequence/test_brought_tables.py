@@ -162,3 +162,18 @@ def test_a_log_of_json_lines_has_dates_words_and_objects(tmp_path: Path) -> None
     assert sample.signals["time"].values.tolist() == [0, 2, 4]
     names = {choice.name for choice in choices(tmp_path / "a.jsonl", "jsonl", {})}
     assert {"columns", "time", "scale"} <= names and "header" not in names
+
+
+def test_a_cell_in_quotes_may_have_line_breaks_and_commas_in_it(tmp_path: Path) -> None:
+    """The table was refused: "line 2 has 3 columns in place of 4"."""
+    text = 'date,units,note\n02/01/2024,"1,000","first line\nsecond, line"\n02/14/2024,"1,037","plain, text"\n'
+    sample = read(tmp_path, "a.csv", text + '02/27/2024,"1,074","a\n\nb"\n')
+    assert sample.x.values.ravel().tolist() == [1000, 1037, 1074]
+    assert "column note of words left out" in sample.notes
+    with pytest.raises(ReadError, match="line 5"):  # as an editor counts them
+        read(tmp_path, "b.csv", text + "02/27/2024,x,y\n")
+
+
+def test_a_quote_that_nothing_closes_is_a_letter(tmp_path: Path) -> None:
+    sample = read(tmp_path, "a.csv", 't,size,what\n0,1.5,5" pipe\n1,2.5,"open\n2,3.5,end\n')
+    assert sample.x.values.ravel().tolist() == [1.5, 2.5, 3.5]

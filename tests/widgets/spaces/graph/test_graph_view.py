@@ -10,8 +10,8 @@ from typing import Any
 import networkx as nx
 import numpy as np
 import pytest
-from PySide6.QtCore import QPoint, QPointF, Qt
-from PySide6.QtGui import QColor, QImage, QPolygonF, QWheelEvent
+from PySide6.QtCore import QPoint, QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QImage, QPainter, QPolygonF, QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
@@ -625,6 +625,30 @@ def test_graphs_of_a_batch_are_named(qtbot: Any, monkeypatch: pytest.MonkeyPatch
     assert [members.tolist() for members in view.canvas.graphs] == [list(range(6)), list(range(6, 11))]
     places = view.canvas.places
     assert places[:6, 0].max() < places[6:, 0].min()
+
+
+def test_names_of_graphs_and_numbers_of_nodes_are_not_written_over_one_another(
+    qtbot: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Above a ring of six, "graph 0" and the number of its highest node stood at the same place."""
+    part = make_part(both_ways(nx.disjoint_union(nx.cycle_graph(6), nx.cycle_graph(5))), 11)
+    part = replace(part, structure=replace(part.structure, graph_of=np.repeat([0, 1], [6, 5])))
+    written: list[tuple[QRectF, str]] = []
+
+    class Painter(QPainter):
+        def drawText(self, *given: Any) -> Any:
+            if len(given) == 3 and isinstance(given[0], QRectF):
+                written.append((QRectF(given[0]), given[2]))
+            return super().drawText(*given)
+
+    monkeypatch.setattr(graph_pictures, "QPainter", Painter)
+    monkeypatch.setattr("widgets.spaces.graph.drawing.canvas.QPainter", Painter)
+    view = shown(qtbot, graph_frame(part, channel=0))
+    view.canvas.grab()
+    graphs = [box for box, text in written if text.startswith("graph ")]
+    numbers = [box for box, text in written if text.isdigit()]
+    assert graphs and numbers
+    assert not [1 for box in numbers if any(box.intersects(other) for other in graphs)]
 
 
 # where things lie -------------------------------------------------------------------------------------------------

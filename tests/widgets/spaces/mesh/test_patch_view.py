@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from PySide6.QtCore import QPointF, Qt
+from PySide6.QtGui import QFont, QFontMetricsF
 from PySide6.QtWidgets import QApplication
 
 from explorer.spaces.mesh.drawing.values import MeshPart
@@ -282,12 +283,12 @@ def test_names_say_where_a_kernel_stands() -> None:
 
 
 @pytest.mark.parametrize("width", [300, 660, 1400])
-def test_the_basis_is_a_table_of_inputs_and_outputs(width: int) -> None:
+def test_the_basis_is_a_table_of_inputs_and_outputs(width: int, qapp: Any) -> None:
     frame = mesh_frame("gem-cnn-regular", layer="conv2")
     part = frame.squares[0].of(MeshPart)
     names = part.kernel_names["conv2"]
     assert part.kernels["conv2"].shape[:2] == (len(names), 1)
-    layout = arranged(names, 1, width)
+    layout = arranged(names, 1, width, QFont())
     assert len(layout.pictures) == len(names) and len(layout.cells) == 9
     heads = {text: box for box, text, kind in layout.words if kind == "head"}
     assert set(heads) == {"→ 0", "→ 1", "→ 2", "0 →", "1 →", "2 →"}
@@ -299,6 +300,14 @@ def test_the_basis_is_a_table_of_inputs_and_outputs(width: int) -> None:
         assert not any(box.intersects(other) for other in layout.pictures[k + 1 :])
     lines = [text for _, text, kind in layout.words if kind == "line"]
     assert {"frequency 0", "frequency 1", "frequency 2", "frequency 3", "frequency 4"} == set(lines)
+
+
+def test_the_name_of_a_line_has_room_beside_a_single_picture(qapp: Any) -> None:
+    """The one kernel of an isotropic convolution stood under "freque"."""
+    layout = arranged(("0 → 0: frequency 0",), 1, 300, QFont())
+    (box,) = [box for box, _, kind in layout.words if kind == "line"]
+    assert box.width() >= QFontMetricsF(QFont()).horizontalAdvance("frequency 0")
+    assert layout.cells[0].contains(box)
 
 
 def test_the_sign_and_the_size_of_a_curve_are_its_petals(qtbot: Any) -> None:

@@ -16,7 +16,8 @@ from PySide6.QtWidgets import QApplication, QLabel
 from pytestqt.qtbot import QtBot
 
 from explorer.declare.elements import Step
-from explorer.spaces.graph.drawing.pairs.matrix import DensePairs, EdgePattern, SparsePairs
+from explorer.spaces.graph.drawing.pairs.matrix import DensePairs
+from explorer.spaces.graph.drawing.pairs.sparse import EdgePattern, SparsePairs
 from explorer.spaces.graph.drawing.values import GraphPart, Structure
 from explorer.square.frame import Frame, LayerInfo
 from explorer.state.state import State

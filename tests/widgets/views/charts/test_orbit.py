@@ -342,3 +342,13 @@ def test_a_curve_of_other_elements_gives_no_figure_of_this_one(view):
     assert all(trace.role == "muted" for trace in view.curve.traces)
     view.set_state(replace(make_frame().state, steps=parse_chain("rotate:90")))
     assert header_of(view.curve) == told
+
+
+def test_a_figure_of_a_neighbour_says_of_which_element(view):
+    """The curve has 72 places: at 42 degrees it gave what was measured at 40, as if it were that of 42."""
+    for angle, where in ((40, ""), (42, " at 40°")):
+        frame = make_frame(transform=f"rotate:{angle}")
+        view.set_state(frame.state)
+        view.set_frame(frame)
+        view.set_orbit((replace(make_orbit(), state=frame.state),))
+        assert header_of(view.curve).endswith(where) and ("at" in header_of(view.curve)) is bool(where)

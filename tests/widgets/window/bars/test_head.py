@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtCore import QEvent, QRect
+from PySide6.QtCore import QEvent, QPointF, QRect
+from PySide6.QtGui import QEnterEvent
 from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
+from widgets.window.bars import infobar
 from widgets.window.bars.data_line import DataLine
 from widgets.window.bars.head import Head
 from widgets.window.bars.infobar import InfoBar
@@ -55,14 +57,38 @@ def test_a_message_of_one_line_moves_nothing(qtbot: QtBot, level: str, choices: 
     assert room.laid_out() == before
 
 
-def test_what_passes_hangs_over_what_is_below_and_what_stays_has_its_room(qtbot: QtBot) -> None:
+@pytest.mark.parametrize("level", ["info", "warning", "error"])
+def test_a_long_message_hangs_over_what_is_below_and_moves_nothing(qtbot: QtBot, level: str) -> None:
+    """A sentence of two lines that stays until it is read pushed the tabs and the stage down."""
     room = Room(qtbot, choices=False)
     before = room.below.geometry()
-    assert room.say("info", LONG) == before
+    assert room.say(level, LONG) == before
     assert room.message.geometry().bottom() > before.top()  # all of it can be read
-    after = room.say("warning", LONG)
-    assert after.top() == room.message.geometry().bottom() + 1 > before.top()
     assert room.message.height() >= room.message.heightForWidth(room.message.width())
+
+
+def test_what_stays_folds_to_its_first_line_and_unfolds_under_the_mouse(
+    qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(infobar, "GONE_MS", 50)
+    monkeypatch.setattr(infobar, "FOLD_MS", 50)
+    room = Room(qtbot, choices=False)
+    message = room.message
+    before, _ = room.below.geometry(), room.say("error", LONG)
+    qtbot.waitUntil(lambda: message.folded)
+    assert room.laid_out() == before and message.geometry().bottom() < before.top() and message.isVisible()
+    assert message.more.isVisible() and message.text.text() == LONG
+    assert message.text.height() < 2 * message.text.fontMetrics().height(), "half a second line is read by nobody"
+    for kind, folded in ((QEvent.Type.Enter, False), (QEvent.Type.Leave, True)):
+        at = QPointF(20, 5)
+        QApplication.sendEvent(message, QEnterEvent(at, at, at) if kind == QEvent.Type.Enter else QEvent(kind))
+        qtbot.waitUntil(lambda: message.folded is folded)  # noqa: B023
+        assert room.laid_out() == before and message.isVisible()
+        assert (message.height() > 2 * message.line) is not folded
+    room.say("error", SHORT)
+    assert not message.folded and not message.more.isVisible()
+    qtbot.wait(100)
+    assert not message.folded, "one line is all of it"
 
 
 def test_the_data_can_be_changed_while_a_message_is_shown(qtbot: QtBot) -> None:

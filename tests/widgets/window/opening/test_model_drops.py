@@ -76,6 +76,34 @@ def test_a_file_is_taken_over_charts_and_fields_of_text(qtbot: QtBot, open_windo
     assert field.text() == text
 
 
+def test_a_mesh_and_what_cannot_be_read_are_dropped(qtbot: QtBot, open_window: Open, tmp_path: Path) -> None:
+    """The mesh is shown by a network on meshes; a damaged one leaves all as it was, and its sentence moves nothing."""
+    window = open_window(State("plain-cnn", device="cpu"))
+    state, title = window.controller.state, window.windowTitle()
+    tabs = window.panes.tabBar()
+    place, at = tabs.mapTo(window, QPoint(0, 0)), middle(window, window.panes)
+    broken = tmp_path / "a-scan-of-somebodys-head-and-both-hands.ply"
+    broken.write_bytes(b"ply\nformat ascii 1.0\nelement vertex 3\nproperty float x\nend_header\n0\n")
+    drag(window, at, broken)
+    qtbot.waitUntil(lambda: "cannot read" in window.infobar.text.text(), timeout=LONGEST_MS)
+    settle(qtbot, window)
+    assert broken.name in window.infobar.text.text() and window.infobar.isVisible()
+    assert window.controller.state == state and window.windowTitle() == title
+    assert tabs.mapTo(window, QPoint(0, 0)) == place
+    corners = [(x, y, z) for x in (0, 1) for y in (0, 1) for z in (0, 1)]
+    square = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
+    faces = [face for a, b, c, d in square for face in ((a, b, c), (a, c, d))]
+    mesh = tmp_path / "box.obj"
+    mesh.write_text("".join(f"v {x} {y} {z}\n" for x, y, z in corners)
+                    + "".join(f"f {a + 1} {b + 1} {c + 1}\n" for a, b, c in faces))  # fmt: skip
+    drag(window, at, mesh)
+    qtbot.waitUntil(lambda: window.controller.state.sample == str(mesh), timeout=LONGEST_MS)
+    settle(qtbot, window)
+    frame = window.controller.frame
+    assert frame is not None and frame.squares[0].domain == "mesh" and "box.obj" in window.windowTitle()
+    assert not window.infobar.isVisible() or "cannot read" not in window.infobar.text.text()
+
+
 def made(kind: str, folder: Path) -> Path:
     path = folder / kind
     network = nn.Sequential(nn.Conv2d(1, 2, 3), nn.ReLU())

@@ -57,8 +57,8 @@ def paint_numbers(p: QPainter, g: Ground, panel: Panel) -> Array:
     return taken[first:]
 
 
-def paint_graphs(p: QPainter, g: Ground) -> None:
-    """Write above each graph of a batch which one it is."""
+def paint_graphs(p: QPainter, g: Ground) -> Array:
+    """Write above each graph of a batch which one it is; return the boxes that this takes, left, top, right, bottom."""
     t, face = theme.current(), font(11, bold=True)
     metrics = QFontMetricsF(face)
     p.setFont(face)
@@ -74,6 +74,7 @@ def paint_graphs(p: QPainter, g: Ground) -> None:
                 if not any(rect.intersects(other) for other in written):
                     p.drawText(rect, Qt.AlignmentFlag.AlignCenter, text)
                     written.append(rect)
+    return np.array([box.getCoords() for box in written]).reshape(-1, 4)
 
 
 def _in_sight(g: Ground) -> tuple[float, float]:

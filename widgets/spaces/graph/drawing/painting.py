@@ -58,8 +58,7 @@ def paint_graph(p: QPainter, g: Ground, panel: Panel) -> None:
         _paint_nodes(p, g, panel, shown)
         paint_symbols(p, g, panel, shown)
     taken = paint_numbers(p, g, panel) if panel.texts else np.zeros((0, 4))
-    paint_graphs(p, g)
-    paint_labels(p, g, panel, shown, taken)
+    paint_labels(p, g, panel, shown, np.concatenate([taken, paint_graphs(p, g)]))
 
 
 # clusters ---------------------------------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QComboBox, QLabel, QMenu, QToolButton, QVBoxLayout
 from explorer.declare.elements import Step
 from explorer.spaces.graph.drawing.values import GraphPart
 from explorer.square.frame import Square
+from widgets.base.controls.elided_combo import ElidedCombo
 from widgets.base.controls.flow import Flow, words_in_line
 from widgets.base.frame_view import FrameView
 from widgets.base.look import theme
@@ -57,7 +58,7 @@ class GraphView(FrameView[tuple[Square, GraphPart]]):
         self._key = ""
         self._ends: NDArray[Any] = np.zeros((2, 0), np.int64)  # of what lines stand for
         self._picked_edges = False  # whether the person chose what widths mean
-        self.colour, self.channel, self.edges, self.head = (QComboBox() for _ in range(4))
+        self.colour, self.channel, self.edges, self.head = (ElidedCombo() for _ in range(4))
         for box, name, tip in (
             (self.colour, "Nodes", "What the colour of a node means"),
             (self.channel, "Channel", "Which channel of it; the norm is over all"),

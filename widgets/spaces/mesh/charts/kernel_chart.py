@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFont, QPainter
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from widgets.base.look import theme
@@ -61,12 +61,15 @@ class Layout:
     size: tuple[float, float]
 
 
-def arranged(names: Sequence[str], radii: int, width: float) -> Layout:
-    """Return a table, inputs in rows and outputs in columns, where names say so; else a grid with names below."""
+def arranged(names: Sequence[str], radii: int, width: float, letters: QFont) -> Layout:
+    """Return a table, inputs in rows and outputs in columns, where names say so; else a grid with names below.
+
+    `letters` are those in which lines of the table are named: they have room beside a single picture too.
+    """
     side = CURVE if radii == 1 else DISC
     labels = [label(name) for name in names]
     if all(one is not None for one in labels) and labels:
-        return _table([one for one in labels if one is not None], side, width)
+        return _table([one for one in labels if one is not None], side, width, QFontMetricsF(letters))
     return _grid(names, DISC + 10 if radii > 1 else DISC, width)
 
 
@@ -83,7 +86,7 @@ def _grid(names: Sequence[str], side: float, width: float) -> Layout:
     return Layout(tuple(pictures), tuple(words), (), (width, PAD + rows * (step + LINE)))
 
 
-def _table(labels: Sequence[Label], side: float, width: float) -> Layout:
+def _table(labels: Sequence[Label], side: float, width: float, metrics: QFontMetricsF) -> Layout:
     rows = list(dict.fromkeys(one.source for one in labels))
     columns = list(dict.fromkeys(one.target for one in labels))
     cells: dict[tuple[str, str], dict[str, list[int]]] = {}
@@ -94,7 +97,8 @@ def _table(labels: Sequence[Label], side: float, width: float) -> Layout:
     room = (width - SIDE) / len(columns) - 2 * PAD
     across = min(max((n for n in (16, 8, 4, 2, 1) if n * LEAST <= room), default=1), longest)
     side = max(LEAST, min(side, room / across))
-    wide = across * side + 2 * PAD
+    widest = max(metrics.horizontalAdvance(one.line) for one in labels)
+    wide = max(across * side, min(widest, room)) + 2 * PAD
     pictures: dict[int, QRectF] = {}
     words: list[tuple[QRectF, str, str]] = []
     boxes: list[QRectF] = []
@@ -194,7 +198,7 @@ class KernelChart(Plot):
         """Return where the pictures are for the width at hand."""
         if self._layout is None or self._layout[0] != self.width():
             radii = self.values.shape[1] if self.values.ndim == 3 else 1
-            self._layout = (self.width(), arranged(self.kernels, radii, self.width()))
+            self._layout = (self.width(), arranged(self.kernels, radii, self.width(), self.small()))
         return self._layout[1]
 
     def _fit(self) -> None:

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QComboBox, QFrame, QHBoxLayout, QLabel, QScrollAre
 
 from explorer.spaces.mesh.drawing.values import GeodesicPatch, MeshPart
 from explorer.square.frame import Square
+from widgets.base.controls.elided_combo import ElidedCombo
 from widgets.base.frame_view import FrameView
 from widgets.base.look import theme
 from widgets.base.text.words import counterpart, figure, subject
@@ -47,7 +48,7 @@ class PatchView(FrameView[Found]):
         self._kept: dict[tuple[int, str], NDArray[Any]] = {}
         self._of: Any = None  # the surface, vertex and model that the zoom belongs to
         self.patch, self.rose, self.kernels = PatchChart(self), RoseChart(self), KernelChart()
-        self.model, self.layer = QComboBox(), QComboBox()
+        self.model, self.layer = ElidedCombo(), ElidedCombo()
         self.model.setAccessibleName("Network whose kernels are drawn")
         self.layer.setAccessibleName("Kernels of")
         self.layer.setToolTip("The layer whose kernels are drawn")

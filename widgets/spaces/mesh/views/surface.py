@@ -170,7 +170,9 @@ class SurfaceView(EyeView[tuple[Square, MeshPart]]):
         told = transport_words(parts[0][1]) if selected is not None and drawn else ""
         classes = legend(parts[0][0], self.choice)
         if classes:
-            keys = [f'<span style="color: rgb{rgb}">■</span> {html.escape(name)}' for name, rgb in classes]
+            # a square stays beside its name, and a name in one line
+            names = [(html.escape(name).replace(" ", "&nbsp;"), rgb) for name, rgb in classes]
+            keys = [f'<span style="color: rgb{rgb}">■</span>&nbsp;{name}' for name, rgb in names]
             told = "<br>".join(filter(None, [" &nbsp; ".join(keys), told]))
         if self.choice.colour == "gauge" and parts[0][1].ambiguity is not None:
             told = "<br>".join(filter(None, [singular_words(parts[0][1]), told]))

@@ -11,9 +11,10 @@ from PySide6.QtGui import QKeyEvent, QPaintEngine, QPainter
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 from explorer.declare.elements import Step
-from explorer.spaces.graph.drawing.pairs.matrix import PairMatrix, Pool, Properties
+from explorer.spaces.graph.drawing.pairs.matrix import PairMatrix, Properties
 from explorer.spaces.graph.drawing.pairs.on_demand import written
 from explorer.spaces.graph.drawing.pairs.orders import ORDERS
+from explorer.spaces.graph.drawing.pairs.pooling import Pool
 from explorer.spaces.graph.drawing.values import GraphPart
 from explorer.square.frame import Square
 from explorer.state.state import State
@@ -22,7 +23,6 @@ from widgets.base.text.words import figure
 from widgets.base.view import ViewSpec, Wish
 from widgets.charts.adaptive import Adaptive
 from widgets.maps.diagram import colour
-from widgets.maps.linking import precise
 from widgets.spaces.pairs.canvas import PairCanvas
 from widgets.spaces.pairs.controls import STEPS, PairControls
 from widgets.spaces.pairs.fields import (
@@ -40,7 +40,7 @@ from widgets.spaces.pairs.fields import (
     word_of_places,
 )
 from widgets.spaces.pairs.panel import Panel
-from widgets.spaces.pairs.words import Form, caption, node_words, properties_table, share, without_pairs
+from widgets.spaces.pairs.words import Form, caption, change, properties_table, read_out, share, without_pairs
 
 NOTHING = "Who attends to whom, and who is joined to whom, stands here once a network has answered."
 NONE, COMPARE = "none", "compare"
@@ -265,8 +265,7 @@ class PairsView(FrameView[tuple[int, Square, GraphPart]]):
         _, difference = comparison(field, square, part)
         moved = None
         if difference is not None and field.values.size:
-            norm, off = (float(np.linalg.norm(np.asarray(one.values, np.float64))) for one in (field, difference))
-            moved = off / norm if norm else None
+            moved = change(panel.matrix, field.values, difference.values)
         threshold = panel.threshold
         kept = float(np.mean([panel.matrix.kept(h, threshold) for h in heads])) if threshold else 1.0
         self.controls.kept.setText(f"{figure(threshold)}: {share(kept)}" if threshold else "all shown")
@@ -339,20 +338,9 @@ class PairsView(FrameView[tuple[int, Square, GraphPart]]):
             self.hovered.emit("")
             return
         panel, row, column = place
+        hand = ": drag it onto another row to renumber it" if shown.square.of(GraphPart) is not None else ""
         with np.errstate(all="ignore"):
-            self._read(shown, panel, row, column)
-
-    def _read(self, shown: Shown, panel: Panel, row: int, column: int | None) -> None:
-        matrix, head = panel.matrix, panel.head
-        received = f"row sum {precise(float(matrix.row_sums(head)[row]))}"
-        if column is None:
-            hand = ": drag it onto another row to renumber it" if shown.square.of(GraphPart) is not None else ""
-            self.hovered.emit(f"{node_words(panel, row)}, {received}{hand}")
-            return
-        value = precise(matrix.value(head, row, column))
-        sent = f"column sum {precise(float(matrix.column_sums(head)[column]))}"
-        ends = f"to {node_words(panel, row)} from {node_words(panel, column)}"
-        self.hovered.emit(f"{shown.name}, {ends}: {value}, {received}, {sent}")
+            self.hovered.emit(read_out(shown.name, panel, row, column, hand))
 
     # layout, theme, files ---------------------------------------------------------------------------------------
     def _turn(self, flat: bool) -> None:

@@ -1,8 +1,7 @@
-"""Matrices over pairs of nodes, dense or sparse, up to 16k x 16k and beyond: tiles, pooled levels, sums, properties.
+"""Matrices over pairs of nodes, up to 16k x 16k and beyond: tiles, pooled levels, sums, properties; those in an array.
 
 Rows are the receiving nodes (to), columns the sending ones (from). A matrix may be seen in another order of its nodes;
-all that is asked of it then counts places in that order. A sparse matrix is never made dense: a tile is made of the
-entries that lie in it.
+all that is asked of it then counts places in that order. Entries that are masks (`masks.py`) count for no figure.
 """
 
 from __future__ import annotations
@@ -11,14 +10,16 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import count
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-Pool = Literal["max", "mean"]
+from explorer.spaces.graph.drawing.pairs.figures import checked_order, ends_of, extremes_of
+from explorer.spaces.graph.drawing.pairs.masks import LOOKED_AT, bound_of, masked
+from explorer.spaces.graph.drawing.pairs.pooling import Floats, Pool, pooled
+
 Range = tuple[int, int]  # from, up to but without
-Floats = NDArray[np.floating]
 
 KEPT_LEVEL = 3  # the level of a large dense matrix that is kept: 1/64 of its entries
 KEPT_BLOCK = 64  # places of that level worked out in one go
@@ -40,6 +41,7 @@ class Properties:
         asymmetry: ||A - A^T|| / ||A||, Frobenius norms over all heads asked for; None for a zero matrix.
         sums: the smallest and the largest sum of a row.
         exact: False when a part of a large dense matrix stands for the whole (asymmetry is then None).
+        masked: share of the entries that are masks, which all else says nothing about.
     """
 
     near: float
@@ -47,6 +49,7 @@ class Properties:
     asymmetry: float | None
     sums: tuple[float, float]
     exact: bool = True
+    masked: float = 0.0
 
     @property
     def stochastic(self) -> bool:
@@ -94,7 +97,7 @@ class PairMatrix(ABC):
 
     @abstractmethod
     def extremes(self) -> tuple[float, float, float]:
-        """Return the lowest and the highest finite entry, zero included, and the smallest magnitude other than 0.
+        """Return the lowest and the highest finite entry that is no mask, zero included, and the least magnitude but 0.
 
         Of a dense matrix of more than ALL_COUNTED nodes only evenly spaced rows are looked at.
         """
@@ -109,6 +112,24 @@ class PairMatrix(ABC):
 
     def value(self, head: int, row: int, column: int) -> float:
         return float(self.tile(head, (row, row + 1), (column, column + 1))[0, 0])
+
+    @abstractmethod
+    def looked_at(self) -> NDArray[Any]:
+        """Return the entries by which masks are told from values."""
+
+    @cached_property
+    def bound(self) -> float:
+        """The magnitude beyond which entries are masks."""
+        return bound_of(self.looked_at())
+
+    def masked(self, values: NDArray[Any]) -> NDArray[np.bool_]:
+        """Return which of its entries, pooled or not, are masks."""
+        return masked(values, self.bound)
+
+    def cleared(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Return entries with 0 in place of masks."""
+        hidden = self.masked(values)
+        return np.where(hidden, 0, values).astype(values.dtype, copy=False) if hidden.any() else values
 
     @cached_property
     def range(self) -> tuple[float, float, float]:
@@ -149,7 +170,7 @@ class DensePairs(PairMatrix):
         if self.values.ndim != 3 or self.values.shape[1] != self.values.shape[2]:
             raise ValueError(f"a pair field is (heads, nodes, nodes), not {values.shape}")
         self.heads, self.n = int(self.values.shape[0]), int(self.values.shape[1])
-        self.order, self._given = _checked_order(order, self.n)
+        self.order, self._given = checked_order(order, self.n)
         self._levels: dict[tuple[int, Pool], tuple[Floats, NDArray[np.bool_]]] = {}
         self._sums: dict[tuple[int, int], Floats] = {}
         self._summing: dict[int, tuple[Floats, int]] = {}  # both sums of the rows so far, and how many rows that is
@@ -167,7 +188,7 @@ class DensePairs(PairMatrix):
     def _pooled(self, head: int, rows: Range, columns: Range, level: int, pool: Pool) -> Floats:
         ends = [min(edge << level, self.n) for edge in (*rows, *columns)]
         part = self._part(head, (ends[0], ends[1]), (ends[2], ends[3]))
-        return pooled(part, level, pool)
+        return pooled(part, level, pool, bound=self.bound if level else np.inf)
 
     def tile(self, head: int, rows: Range, columns: Range, level: int = 0, pool: Pool = "max") -> Floats:
         if self.n <= DIRECT or level < KEPT_LEVEL:
@@ -178,9 +199,9 @@ class DensePairs(PairMatrix):
         more = level - KEPT_LEVEL
         (top, bottom), (left, right) = ((s << more, min(e << more, len(kept))) for s, e in (rows, columns))
         if pool == "max" or not more:
-            return pooled(kept[top:bottom, left:right], more, pool)
+            return pooled(kept[top:bottom, left:right], more, pool, bound=self.bound)
         sizes = [self._sizes(span, KEPT_LEVEL) for span in ((top, bottom), (left, right))]
-        return pooled(kept[top:bottom, left:right], more, pool, np.multiply.outer(*sizes))
+        return pooled(kept[top:bottom, left:right], more, pool, np.multiply.outer(*sizes), self.bound)
 
     def advance(self, head: int, rows: Range, columns: Range, level: int, pool: Pool) -> bool:
         if self.n <= DIRECT or level < KEPT_LEVEL:
@@ -219,7 +240,7 @@ class DensePairs(PairMatrix):
             sums, start = self._summing.pop(head, (np.zeros((2, self.n)), 0))
             end = start + max(1, SUMMED // max(1, self.n))
             part = np.asarray(self.values[head][start:end])
-            part = part.astype(np.float32) if part.dtype == np.float16 else part
+            part = self.cleared(part.astype(np.float32) if part.dtype == np.float16 else part)
             sums[0] += part.sum(0, dtype=np.float64)
             sums[1, start:end] = part.sum(1, dtype=np.float64)
             if end < self.n:
@@ -236,215 +257,41 @@ class DensePairs(PairMatrix):
         return part.astype(np.float32) if part.dtype == np.float16 else part
 
     def kept(self, head: int, threshold: float) -> float:
-        part = self._sampled(head)
+        part = self.cleared(self._sampled(head))
         # unsigned numbers have no other magnitude than themselves
         over = part >= threshold if part.dtype.kind == "u" else np.abs(part) >= threshold
         some = np.count_nonzero(part)
         return float(np.count_nonzero(over & (part != 0))) / some if some else 1.0
 
     def properties(self, heads: range, near: float) -> Properties:
-        small = whole = odd = square = 0.0
+        small = whole = odd = square = hidden = 0.0
         exact = self.n <= ALL_COUNTED
         for head in heads:
-            part = self._sampled(head).astype(np.float64)
-            small += np.count_nonzero(np.abs(part) <= near)
+            part = self._sampled(head)
+            away = self.masked(part)
+            part = np.where(away, 0.0, part).astype(np.float64)
+            small += np.count_nonzero((np.abs(part) <= near) & ~away)
             whole += part.size
+            hidden += np.count_nonzero(away)
             if exact:
                 odd += float(((part - part.T) ** 2).sum())
                 square += float((part**2).sum())
-        sums = _ends([self.row_sums(h) for h in heads])
+        sums = ends_of([self.row_sums(h) for h in heads])
         asymmetry = float(np.sqrt(odd / square)) if exact and square > 0 else None
-        return Properties(near, float(small) / whole if whole else 1.0, asymmetry, sums, exact)
+        values = whole - hidden
+        share = hidden / whole if whole else 0.0
+        return Properties(near, float(small) / values if values else 1.0, asymmetry, sums, exact, share)
+
+    def looked_at(self) -> NDArray[Any]:
+        if not self.values.size:
+            return np.zeros(0)
+        parts = [self._sampled(head).reshape(-1) for head in range(self.heads)]
+        step = max(1, len(parts[0]) * self.heads // LOOKED_AT)
+        return np.concatenate([part[::step] for part in parts])
 
     def extremes(self) -> tuple[float, float, float]:
         if not self.values.size:
             return 0.0, 0.0, 0.0
-        found = [_extremes(self._sampled(head)) for head in range(self.heads)]
+        found = [extremes_of(self.cleared(self._sampled(head))) for head in range(self.heads)]
         smallest = min((s for _, _, s in found if s), default=0.0)
         return min(a for a, _, _ in found), max(b for _, b, _ in found), smallest
-
-
-class EdgePattern:
-    """The places of the entries of a sparse matrix in one order of the nodes; all values on the same edges share it.
-
-    An edge listed twice is one entry, the sum of its values. `edges` is (2, E), from and to.
-    """
-
-    def __init__(self, n: int, edges: NDArray[np.integer], order: NDArray[np.integer] | None = None) -> None:
-        self.n = n
-        self.order, given = _checked_order(order, n)
-        place = self.order
-        if not given:
-            place = np.empty(n, np.int64)
-            place[self.order] = np.arange(n)
-        key = place[edges[1]] * np.int64(n) + place[edges[0]] if edges.size else np.zeros(0, np.int64)
-        self.sort = np.argsort(key, kind="stable")
-        key = key[self.sort]
-        self.first = np.flatnonzero(np.diff(key, prepend=-1))
-        self.keys = key[self.first]
-        self.rows: NDArray[np.int64] = self.keys // max(1, n)
-        self.columns: NDArray[np.int64] = self.keys % max(1, n)
-        self.starts = np.searchsorted(self.rows, np.arange(n + 1))
-
-    def __len__(self) -> int:
-        return len(self.keys)
-
-    def gather(self, values: NDArray[Any]) -> Floats:
-        """Return the values (E, H) on the edges as those of the entries, (entries, H)."""
-        given = values[:, None] if values.ndim == 1 else values
-        given = given.astype(np.float64 if given.dtype == np.float64 else np.float32, copy=False)
-        if len(self.first) == len(self.sort):
-            return given[self.sort]
-        return np.asarray(np.add.reduceat(given[self.sort], self.first, axis=0))
-
-    @cached_property
-    def mirrored(self) -> NDArray[np.int64]:
-        """Return for each entry the index of the one at (column, row), or -1."""
-        wanted = self.columns * np.int64(self.n) + self.rows
-        found = np.minimum(np.searchsorted(self.keys, wanted), max(0, len(self.keys) - 1))
-        return np.where(self.keys[found] == wanted, found, -1) if len(self.keys) else found
-
-
-class SparsePairs(PairMatrix):
-    """Values (E, heads), or (E,), on the edges of a pattern; every other entry is zero."""
-
-    sparse = True
-
-    def __init__(self, pattern: EdgePattern, values: NDArray[Any]) -> None:
-        super().__init__()
-        self.pattern, self.n, self.order = pattern, pattern.n, pattern.order
-        self.values = pattern.gather(values)
-        self.heads = self.values.shape[1] if values.ndim > 1 else 1
-        self._columns: dict[int, Floats] = {}
-        self._sums: dict[tuple[int, int], Floats] = {}
-        self._sorted: dict[int, Floats] = {}
-
-    def _of(self, head: int) -> Floats:
-        if head not in self._columns:
-            self._columns[head] = np.ascontiguousarray(self.values[:, head])
-        return self._columns[head]
-
-    def tile(self, head: int, rows: Range, columns: Range, level: int = 0, pool: Pool = "max") -> Floats:
-        pattern = self.pattern
-        top, bottom, left, right = (min(edge << level, self.n) for edge in (*rows, *columns))
-        part = slice(pattern.starts[top], pattern.starts[bottom])
-        i, j, values = pattern.rows[part], pattern.columns[part], self._of(head)[part]
-        if left > 0 or right < self.n:
-            inside = np.flatnonzero((j >= left) & (j < right))
-            i, j, values = i[inside], j[inside], values[inside]
-        high, wide = rows[1] - rows[0], columns[1] - columns[0]
-        at = ((i - top) >> level) * wide + ((j - left) >> level)
-        if pool == "mean" and level:
-            sums = np.bincount(at, values, high * wide).reshape(high, wide)
-            return np.asarray(sums / np.outer(self._sizes(rows, level), self._sizes(columns, level)), values.dtype)
-        out = np.zeros(high * wide, values.dtype)
-        if level == 0:
-            out[at] = values
-            return out.reshape(high, wide)
-        np.maximum.at(out, at, values)
-        if self.signed:
-            lowest = np.zeros_like(out)
-            np.minimum.at(lowest, at, values)
-            out = np.where(-lowest > out, lowest, out)
-        return out.reshape(high, wide)
-
-    def row_sums(self, head: int) -> Floats:
-        return self._sum(head, 1)
-
-    def column_sums(self, head: int) -> Floats:
-        return self._sum(head, 0)
-
-    def _sum(self, head: int, axis: int) -> Floats:
-        if (head, axis) not in self._sums:
-            at = self.pattern.rows if axis else self.pattern.columns
-            self._sums[head, axis] = np.bincount(at, self._of(head), self.n).astype(np.float64)
-        return self._sums[head, axis]
-
-    def kept(self, head: int, threshold: float) -> float:
-        if head not in self._sorted:
-            magnitude = np.abs(self._of(head))
-            self._sorted[head] = np.sort(magnitude[magnitude > 0])
-        found = self._sorted[head]
-        return 1.0 - float(np.searchsorted(found, threshold)) / len(found) if len(found) else 1.0
-
-    def properties(self, heads: range, near: float) -> Properties:
-        other = self.pattern.mirrored
-        small = odd = square = 0.0
-        for head in heads:
-            values = self._of(head).astype(np.float64)
-            small += float(self.n) ** 2 - np.count_nonzero(~(np.abs(values) <= near))
-            across = np.where(other >= 0, values[other], 0.0) if len(values) else values
-            # an entry without one across the diagonal differs there a second time
-            odd += float(((values - across) ** 2).sum() + (values[other < 0] ** 2).sum())
-            square += float((values**2).sum())
-        whole = float(self.n) ** 2 * len(heads)
-        sums = _ends([self.row_sums(h) for h in heads])
-        return Properties(near, small / whole if whole else 1.0, float(np.sqrt(odd / square)) if square else None, sums)
-
-    def extremes(self) -> tuple[float, float, float]:
-        return _extremes(self.values)
-
-
-def pooled(values: Floats, level: int, pool: Pool, weights: NDArray[Any] | None = None) -> Floats:
-    """Return (rows, columns) pooled in blocks of 2^level x 2^level, the last ones smaller.
-
-    `weights` says how many entries each value stands for already, for the mean.
-    """
-    if level == 0:
-        return values
-    if not values.size:
-        return np.zeros([-(-n >> level) for n in values.shape], values.dtype)
-    if pool == "mean":
-        if weights is None:
-            sizes = [np.diff(np.minimum(np.arange(-(-n >> level) + 1) << level, n)) for n in values.shape]
-            return np.asarray(_reduced(np.add, values, level) / np.multiply.outer(*sizes), values.dtype)
-        return np.asarray(_reduced(np.add, values * weights, level) / _reduced(np.add, weights, level))
-    high = _reduced(np.maximum, values, level)
-    if np.min(values, initial=0) >= 0:
-        return high
-    low = _reduced(np.minimum, values, level)
-    return np.where(-low > high, low, high)
-
-
-def _reduced(how: np.ufunc, values: NDArray[Any], level: int) -> NDArray[Any]:
-    """Reduce blocks, rows first: there the values of a row lie together, and the columns that remain are few."""
-    for axis in (0, 1):
-        size, n = 1 << level, values.shape[axis]
-        whole = n // size
-        head = values[: whole * size] if axis == 0 else values[:, : whole * size]
-        shape = (whole, size, values.shape[1]) if axis == 0 else (values.shape[0], whole, size)
-        parts = [how.reduce(head.reshape(shape), axis=axis + 1)]
-        if n % size:
-            rest = values[whole * size :] if axis == 0 else values[:, whole * size :]
-            parts.append(how.reduce(rest, axis=axis, keepdims=True))
-        values = np.concatenate(parts, axis=axis)
-    return values
-
-
-def _checked_order(order: NDArray[np.integer] | None, n: int) -> tuple[NDArray[np.int64], bool]:
-    """Return the order and whether it is the given one."""
-    given = np.arange(n, dtype=np.int64)
-    if order is None:
-        return given, True
-    found = np.asarray(order, np.int64)
-    if found.shape != (n,) or not np.array_equal(np.sort(found), given):
-        raise ValueError(f"an order of {n} nodes names each of them once")
-    return found, bool(np.array_equal(found, given))
-
-
-def _extremes(values: NDArray[Any]) -> tuple[float, float, float]:
-    if values.dtype.kind == "f":
-        finite = np.isfinite(values)
-        values = values if finite.all() else values[finite]
-    if not values.size:
-        return 0.0, 0.0, 0.0
-    low, high = min(0.0, float(values.min())), max(0.0, float(values.max()))
-    magnitude = values if low >= 0 else np.abs(values)
-    smallest = float(np.min(magnitude, where=magnitude > 0, initial=max(high, -low)))
-    return low, high, smallest
-
-
-def _ends(sums: list[Floats]) -> tuple[float, float]:
-    """Return the smallest and the largest of the sums; not a number where one of them is not."""
-    found = np.concatenate([np.asarray(s, np.float64) for s in sums]) if sums else np.zeros(0)
-    return (float(found.min()), float(found.max())) if found.size else (0.0, 0.0)

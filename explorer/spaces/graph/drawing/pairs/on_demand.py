@@ -18,10 +18,13 @@ class RowsOnDemand(DensePairs):
 
     def properties(self, heads: range, near: float) -> Properties:
         parts = [self._sampled(head).astype(np.float64) for head in heads]
-        small = sum(int(np.count_nonzero(np.abs(p) <= near)) for p in parts)
-        sums = np.concatenate([p.sum(1) for p in parts])
-        whole = sum(p.size for p in parts)
-        return Properties(near, small / whole if whole else 1.0, None, (float(sums.min()), float(sums.max())), False)
+        away = [self.masked(p) for p in parts]
+        small = sum(int(np.count_nonzero((np.abs(p) <= near) & ~a)) for p, a in zip(parts, away))
+        sums = np.concatenate([np.where(a, 0.0, p).sum(1) for p, a in zip(parts, away)])
+        whole, hidden = sum(p.size for p in parts), sum(int(np.count_nonzero(a)) for a in away)
+        share = small / (whole - hidden) if whole > hidden else 1.0
+        masks = hidden / whole if whole else 0.0
+        return Properties(near, share, None, (float(sums.min()), float(sums.max())), False, masks)
 
 
 def dense(values: Any, order: NDArray[np.integer] | None) -> PairMatrix:
