@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import gc
 import logging
+import os
+import shutil
 import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from importlib import import_module
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 NAME = "import of pyvista"
-# which comes with pyvista, and says at its first start on a machine that it looks for fonts
-logging.getLogger("matplotlib.font_manager").setLevel(logging.ERROR)
+ROOM = 64 * 2**20  # bytes on the disk of caches, below which no compiled shaders are kept
+SWITCH = "MESA_SHADER_CACHE_DISABLE"
+# which comes with pyvista, and says at its first start that it looks for fonts, and without a cache where it puts them
+logging.getLogger("matplotlib").setLevel(logging.ERROR)
 _lock = threading.Lock()
 _thread: threading.Thread | None = None
 
@@ -75,7 +80,22 @@ def spared() -> Iterator[None]:
             del parent.pyplot
 
 
+def without_shaders_on_a_full_disk() -> None:
+    """Have Mesa keep no compiled shaders where there is no room for them.
+
+    It writes to a file that it has mapped: where the disk has no room for a page, the program ends by a bus error.
+    """
+    named = os.environ.get("MESA_SHADER_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME")
+    folder = Path(named) if named else Path("~/.cache")
+    with suppress(OSError, RuntimeError):  # without a home Mesa keeps nothing
+        folder = folder.expanduser()
+        there = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+        if shutil.disk_usage(there).free < ROOM:
+            os.environ.setdefault(SWITCH, "true")
+
+
 def _work() -> None:
+    without_shaders_on_a_full_disk()
     # Python's collector runs on whichever thread allocates, and objects of Qt must not be destroyed on this one
     collects = gc.isenabled()
     gc.disable()
