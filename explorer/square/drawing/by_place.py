@@ -29,9 +29,11 @@ def raw(values: Tensor, field: FieldType | None, most: int | None = MOST_CHANNEL
     """Return values as (places, channels), or (channels, places, places) of pairs, read-only float32.
 
     Args:
-        most: how many channels, None for all.
+        most: how many channels, None for all. Those that belong together are all there, or none of them.
     """
     field = field or FieldType(Domain())
+    if most is not None:
+        most = max(most - most % field.rep.size, field.rep.size)
     if isinstance(values, Tiled):
         return on_demand(values)  # type: ignore[return-value]
     table = field.domain.table(values.detach(), field.rep)

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from explorer.declare.types.fields import INVARIANT, PAIR, FieldType
+from explorer.declare.groups import group
+from explorer.declare.types.fields import INVARIANT, PAIR, FieldType, Regular
 from explorer.spaces.graph.fields import EDGE_INDEX, GRAPH, NODE, Nodes
 from explorer.spaces.mesh.fields import FACES, VERTEX
 from explorer.spaces.sequence.fields import STEP, Steps
@@ -21,6 +22,8 @@ from explorer.square.drawing.by_place import MOST_CHANNELS, kind_of, raw
         (NODE, (5, 2, 3), (5, 6)),
         (NODE, (0, 3), (0, 1)),
         (NODE, (5, 200), (5, MOST_CHANNELS)),
+        (FieldType(Nodes(), Regular(group("C12"))), (5, 192), (5, 120)),  # fields of twelve, and none in part
+        (FieldType(Nodes(), Regular(group("C12"))), (5, 96), (5, 96)),
         (FieldType(Nodes(2)), (1, 3, 5), (5, 3)),
         (FieldType(Steps(1)), (1, 5, 3), (5, 3)),
         (EDGE_INDEX, (2, 7), (7, 2)),

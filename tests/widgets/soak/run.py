@@ -115,6 +115,7 @@ def _soak(wanted: Sequence[Interaction], args: argparse.Namespace, weights: Mapp
     begin = world.figures()
     _say(args, "at the start", 0, begin.text(), asdict(begin))
     world.open_window(State())
+    faulthandler.enable()  # a crash in a library says which interaction it was in
     faulthandler.register(signal.SIGUSR1)  # says where it is
     failures, since, done = 0, time.monotonic(), 0
     memory: list[int] = []  # at each look, once caches are full

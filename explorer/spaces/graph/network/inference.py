@@ -126,7 +126,7 @@ class GraphInference(Inference):
         if self.edges >= 0 or not 0 < self.nodes < count:
             return None
         once = [_once(v, f) for v, f in zip(inputs.values, inputs.fields, strict=True)]
-        alone = torch.zeros(self.nodes, dtype=torch.bool)
+        alone = torch.zeros(self.nodes, dtype=torch.bool, device="cpu")
         for axis, free in filter(None, once):
             alone |= free.cpu().movedim(axis, 0).flatten(1).any(1)
         if not bool(alone.any()):

@@ -213,7 +213,8 @@ def test_an_orbit_that_is_overtaken_within_a_part_ends_as_one_that_is_not() -> N
     found = interrupted(p, False, 97, batch=8, count=24)
     assert None in found, "it gave way within a part"
     curves = [curve for curve in found if curve is not None]
-    assert [c.done for c in curves] == [c.done for c in calm]
+    # what is told in between, without another element, comes by the clock
+    assert list(dict.fromkeys(c.done for c in curves)) == list(dict.fromkeys(c.done for c in calm))
     for name, errors in calm[-1].errors.items():
         assert np.array_equal(errors, curves[-1].errors[name])
         assert np.array_equal(calm[-1].floor[name], curves[-1].floor[name])

@@ -229,6 +229,11 @@ def test_a_turned_frame_shifts_the_responses_round_the_circle(view: PatchView) -
     assert rose.after.values.max() == pytest.approx(rose.before.values.max(), rel=1e-5)
 
 
+def test_of_a_layer_of_many_channels_whole_fields_are_drawn(view: PatchView) -> None:
+    part = give(view, mesh_frame("geodesic-cnn", layer="conv2.rotations", node=NODE))  # 192, of which 128 are drawn
+    np.testing.assert_array_equal(view.rose.rose.before.values, part.values[NODE].reshape(10, 12))
+
+
 def test_tangent_features_are_a_function_of_direction(view: PatchView) -> None:
     part = give(view, mesh_frame(chain=f"gauge:40,{NODE}", node=NODE))
     rose = view.rose.rose
