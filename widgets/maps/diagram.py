@@ -80,6 +80,7 @@ class Label(QGraphicsObject):
         super().__init__()
         self.text = ""
         self.brief: tuple[str, ...] = ()  # shorter texts for less and less room, rather than one that is cut
+        self.hint = ""  # what a click does, for the tool tip
         self.level = 0  # how many of them are passed over, since another label that says the same has no room for them
         self.size, self.role, self.align = size, role, align
         self.bold = False
@@ -108,6 +109,11 @@ class Label(QGraphicsObject):
             self.text, self.brief = text, brief
             self.setToolTip(self._told())
             self.update()
+
+    def set_hint(self, hint: str) -> None:
+        """Say first in the tool tip what a click does."""
+        self.hint = hint
+        self.setToolTip(self._told())
 
     def _texts(self) -> list[str]:
         return [say(text) for text in (self.text, *self.brief)]
@@ -144,7 +150,8 @@ class Label(QGraphicsObject):
         """Return the tool tip: the whole of what is cut, and what its words mean."""
         self._terms = words_in(self.text) if len(self.text) <= TERSE else []
         whole = [self.text] if self._too_long() else []
-        return "\n".join([*whole, *(f"{word}: {meaning(word)}" for word in self._terms)])
+        said = [self.hint] if self.hint else []
+        return "\n".join([*said, *whole, *(f"{word}: {meaning(word)}" for word in self._terms)])
 
     def boundingRect(self) -> QRectF:
         return self._box

@@ -86,7 +86,7 @@ class InputPair(QObject):
         sign = " ▾" if several else ""
         for label, text in zip(self.captions, (name, f"ρ(g){name}" if name == "x" else f"ρ(g) {name}")):
             label.set_text(f"{text}{sign}", text)
-            label.setToolTip(TIP if several else "")
+            label.set_hint(TIP if several else "")
             label.make_clickable(several)
 
     def ask(self) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, Qt, QTimer, Signal
-from PySide6.QtGui import QEnterEvent
+from PySide6.QtGui import QEnterEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QToolButton, QWidget
 
 from explorer.square.frame import Failure
@@ -130,6 +130,12 @@ class InfoBar(QFrame):
         self.text.setAlignment(Qt.AlignmentFlag.AlignTop if folded else Qt.AlignmentFlag.AlignVCenter)
         self.text.setMaximumHeight(self.text.fontMetrics().lineSpacing() if folded else QWIDGETSIZE_MAX)
         self.folding.emit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        waits = self._folds.isActive() or self.folded or self.passing or self.isHidden() or self.underMouse()
+        if not waits and self.heightForWidth(self.width()) > self.line:
+            self._folds.start(FOLD_MS)  # it was one line when its time was over
 
     def enterEvent(self, event: QEnterEvent) -> None:
         super().enterEvent(event)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtCore import QEvent, QPointF, QRect
+from PySide6.QtCore import QEvent, QPointF, QRect, QTimer
 from PySide6.QtGui import QEnterEvent
 from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
@@ -89,6 +89,24 @@ def test_what_stays_folds_to_its_first_line_and_unfolds_under_the_mouse(
     assert not message.folded and not message.more.isVisible()
     qtbot.wait(100)
     assert not message.folded, "one line is all of it"
+
+
+def test_one_line_that_becomes_several_in_a_narrow_window_folds_too(
+    qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(infobar, "GONE_MS", 0)
+    monkeypatch.setattr(infobar, "FOLD_MS", 50)
+    room = Room(qtbot, choices=False)
+    room.center.resize(3000, 300)
+    room.laid_out()
+    room.message.say("error", LONG[:200])
+    room.laid_out()
+    room.message.fold(True)
+    assert not room.message.folded, "there it is one line"
+    # its time is over
+    qtbot.waitUntil(lambda: not any(timer.isActive() for timer in room.message.findChildren(QTimer)))
+    room.center.resize(700, 300)
+    qtbot.waitUntil(lambda: room.message.folded)
 
 
 def test_the_data_can_be_changed_while_a_message_is_shown(qtbot: QtBot) -> None:

@@ -99,18 +99,16 @@ def test_the_name_of_a_layer_is_whole_where_there_is_room(qtbot: QtBot, open_win
     assert title.text() == "embedding.table"
 
 
-def test_panels_below_get_their_height_back_when_messages_go(qtbot: QtBot, open_window: Open) -> None:
+def test_panels_below_get_their_height_back_when_what_needs_room_above_goes(qtbot: QtBot, open_window: Open) -> None:
     window = open_window(State())
-    window.resize(1024, 660)
+    window.resize(1024, 600)
     settle(qtbot, window, measured=True)
     dock = window.docks.docks["errors"]
     qtbot.waitUntil(lambda: dock.height() > 150, timeout=10_000)
     high = dock.height()
     window.greeting.show_again()
-    window.say("warning", "One.\nTwo.\nThree.\nFour.")
     qtbot.waitUntil(lambda: dock.height() < high, timeout=10_000)
     qtbot.mouseClick(window.greeting_card.close_button, Qt.MouseButton.LeftButton)
-    qtbot.mouseClick(window.infobar.close_button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: dock.height() == high, timeout=10_000)
 
 
