@@ -93,6 +93,8 @@ def _candidates(name: str, asked: Any, state: State) -> Iterator[State]:
             yield from (replace(state, channel=0 if at else None, pixel=at) for at in PIXELS)
         case "latent":
             yield from (replace(state, latent=text) for text in LATENTS)
+        case "gradient":
+            yield from (replace(state, gradient=of) for of in ("norm", "0"))
         case "untransform" | "laws":
             yield from (replace(state, **{name: on}) for on in (False, True))
         case _:
