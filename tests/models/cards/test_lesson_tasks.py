@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fnmatch import fnmatchcase
+
 import pytest
 
 from explorer.declare.elements import transforms
@@ -53,7 +55,7 @@ def test_conditions_name_what_there_is(number: str) -> None:
     for pattern in (p for task in session.tasks for p in task.patterns):
         for name, known in (("model", models), ("models", models), ("compare", models), ("sample", samples)):
             if isinstance(asked := pattern.get(name), str):
-                assert asked in known
+                assert any(fnmatchcase(one, asked) for one in known)
         if isinstance(asked := pattern.get("params"), dict):
             shown = params_of(pattern["model"] if isinstance(pattern.get("model"), str) else session.state.model)
             assert set(asked) <= {p.name for p in shown}
