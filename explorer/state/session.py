@@ -34,7 +34,8 @@ from explorer.work.files.replacing import write_whole
 
 VERSION = 1
 LONGEST = 8 * 2**20  # bytes; a window's layout is a few thousand
-LONGEST_TEXT, LONGEST_SAMPLE = 10_000, 2**20  # characters of a name; text that somebody has typed is a sample
+LONGEST_TEXT = 10_000  # characters of a name
+_LONGEST_NAMES = {"sample": 2**20}  # text that somebody has typed is a sample
 TEXTS = ("title", "text", "equation", "view", "layout")
 Looks = Mapping[str, Mapping[str, Any]]  # of each view by its name: what was chosen about its picture
 
@@ -281,20 +282,11 @@ def _value(value: Any, kind: Any, name: str) -> Any:
             what = _WANTED.get(wanted, "must hold numbers" if wanted == "float" else "must hold finite numbers")
         raise SessionError(f'"{name}" {what}, not {_show(value)}') from None
     _require_plain(found, name)
-    if name not in TEXTS and (long := _long(found, LONGEST_SAMPLE if name == "sample" else LONGEST_TEXT)):
-        raise SessionError(f'"{name}" holds a text of {long} characters, {_show(found)}: no name is as long')
     return found
 
 
-def _long(value: Any, most: int) -> int:
-    """Return the length of the first text that is longer than that, 0 where none is."""
-    if isinstance(value, tuple):
-        return next(filter(None, (_long(item, most) for item in value)), 0)
-    return len(value) if isinstance(value, str) and len(value) > most else 0
-
-
 def _require_plain(value: Any, name: str) -> None:
-    """Refuse what a type allows and a State cannot hold: infinite or endless numbers, half a character."""
+    """Refuse what a type allows and a State cannot hold: infinite or endless numbers or texts, half a character."""
     if isinstance(value, tuple):
         for item in value:
             _require_plain(item, name)
@@ -304,6 +296,8 @@ def _require_plain(value: Any, name: str) -> None:
         raise SessionError(f'"{name}" must be a whole number, not {_show(value)}')
     elif isinstance(value, str) and any("\ud800" <= c <= "\udfff" for c in value):
         raise SessionError(f'"{name}" holds half a character (a lone surrogate)')
+    elif isinstance(value, str) and name not in TEXTS and len(value) > _LONGEST_NAMES.get(name, LONGEST_TEXT):
+        raise SessionError(f'"{name}" holds a text of {len(value)} characters, {_show(value)}: no name is as long')
 
 
 def _step(key: str, values: Any) -> Step:

@@ -17,8 +17,8 @@ from widgets.base.camera import Camera
 from widgets.maps.diagram import Label
 from widgets.maps.map_item import MapItem
 from widgets.stage.hands import Hands
+from widgets.stage.row import CENTRE
 
-CENTRE = Qt.AlignmentFlag.AlignHCenter
 TIP = "The network takes several images. Click to choose which of them is drawn; the element acts on all."
 
 
@@ -78,11 +78,14 @@ class InputPair(QObject):
         self.inputs = first.inputs
         self._name()
 
+    def _drawn(self) -> str:
+        """Return the name of the image that is drawn."""
+        names = [one.name for one in self.inputs]
+        return self.chosen if self.chosen in names else names[0] if len(names) > 1 else "x"
+
     def _name(self) -> None:
         """Name what is drawn, with a sign that it can be chosen where there are several."""
-        names = [one.name for one in self.inputs]
-        several = len(names) > 1
-        name = self.chosen if self.chosen in names else names[0] if several else "x"
+        several, name = len(self.inputs) > 1, self._drawn()
         sign = " ▾" if several else ""
         for label, text in zip(self.captions, (name, f"ρ(g){name}" if name == "x" else f"ρ(g) {name}")):
             label.set_text(f"{text}{sign}", text)
@@ -99,8 +102,7 @@ class InputPair(QObject):
         """Return the menu of the images that the network takes."""
         menu = QMenu(parent)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        names = [one.name for one in self.inputs]
-        now = self.chosen if self.chosen in names else names[0]
+        now = self._drawn()
         for one in self.inputs:
             size = "×".join(map(str, one.x.shape))
             action = menu.addAction(f"{one.name.replace('&', '&&')}   {size}", partial(self.choose, one.name))

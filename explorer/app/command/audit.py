@@ -21,6 +21,7 @@ from explorer.declare.samples import Sample
 from explorer.declare.space import domain_word, kinds
 from explorer.declare.symmetries import Situation, find_symmetry, symmetries
 from explorer.declare.telling.summaries import Law
+from explorer.equivariance import measure
 from explorer.equivariance.check import check_equivariance, common_step, unrepeated
 from explorer.equivariance.verdict.declaring import known_to
 from explorer.equivariance.verdict.laws import laws
@@ -163,7 +164,7 @@ def _answered(p: Prepared, given: list[Inputs]) -> list[Inputs]:
     """
     with torch.no_grad():
         answers = [capture(p.model, x, list(p.trace.outputs), clone=True)[0].values() for x in given]
-    kept = [x for x, of in zip(given, answers, strict=True) if all(bool(value.isfinite().all()) for value in of)]
+    kept = [x for x, of in zip(given, answers, strict=True) if all(map(measure.finite, of))]
     if not kept or len(kept) == len(given):
         return given
     told = (

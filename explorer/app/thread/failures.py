@@ -109,7 +109,7 @@ def one_line(text: str) -> str:
 
 def path_in_sentence(path: str) -> str:
     """Return a path as one line, of a long one the beginning and the end."""
-    name = one_line(path[:LONGEST_PATH] + path[LONGEST_PATH:][-LONGEST_PATH:])
+    name = one_line(path)
     return name if len(name) <= LONGEST_PATH else f"{name[: LONGEST_PATH // 3]}…{name[-LONGEST_PATH // 2 :]}"
 
 

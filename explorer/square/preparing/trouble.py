@@ -42,18 +42,13 @@ def first_not_finite(values: Mapping[str, Tensor], names: Iterable[str], outputs
     """
     masks = None
     for name in names:
-        if _finite(values[name]):
+        if measure.finite(values[name]):
             continue
         if masks is None:
-            masks = all(_finite(values[output]) for output in outputs)
+            masks = all(measure.finite(values[output]) for output in outputs)
         if not (masks and outputs and _masked(values[name])):
             return name
     return ""
-
-
-def _finite(value: Tensor) -> bool:
-    # a sum is finite only of finite numbers, and quicker than asking for each; one of many may overflow
-    return bool(value.sum().isfinite()) or bool(torch.isfinite(value).all())
 
 
 def _masked(value: Tensor) -> bool:

@@ -9,12 +9,12 @@ from PySide6.QtGui import QEnterEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QToolButton, QWidget
 
 from explorer.square.frame import Failure
+from widgets.base.controls.flow import UNBOUNDED
 from widgets.base.look import theme
 from widgets.base.look.icons import icon
 
 GONE_MS = 8000  # until it goes, or what stays folds to its first line
 FOLD_MS = 800  # until it folds again once the mouse has left it
-QWIDGETSIZE_MAX = 16_777_215
 ON_COMMAND_LINE = ": add --trust if you trust it"  # advice that the window has a button for
 
 
@@ -128,7 +128,7 @@ class InfoBar(QFrame):
         self.folded = folded
         self.more.setVisible(folded)
         self.text.setAlignment(Qt.AlignmentFlag.AlignTop if folded else Qt.AlignmentFlag.AlignVCenter)
-        self.text.setMaximumHeight(self.text.fontMetrics().lineSpacing() if folded else QWIDGETSIZE_MAX)
+        self.text.setMaximumHeight(self.text.fontMetrics().lineSpacing() if folded else UNBOUNDED)
         self.folding.emit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:

@@ -26,10 +26,8 @@ SPHERE = 5.0  # pixels, the radius of a marked vertex
 DOT = 3.0  # of a labelled point
 RING = 7.5  # of the outline of the vertex that is pointed at
 TRIAD = 24.0  # pixels of an axis of space, in a large picture
-SMALL, SHARE = (
-    13.0,
-    1 / 13,
-)  # of it in a small one, of which its disc would hide a part: at least, and of its shorter side
+SMALL = 13.0  # of it at least in a small picture, of which its disc would hide a part
+SHARE = 1 / 13  # of it in the shorter side of a picture, up to that length
 AXES = (("x", "second"), ("y", "good"), ("z", "first"))
 MIDDLE = Qt.TextElideMode.ElideMiddle
 
