@@ -19,6 +19,7 @@ if toolkits_are_absent():
 
 import shiboken6
 from PySide6.QtCore import QEvent, QSettings, QThread, QThreadPool, QTimer
+from PySide6.QtGui import QCursor
 from PySide6.QtWidgets import QApplication, QWidget
 
 from tests.widgets.parts.driving import display
@@ -64,6 +65,12 @@ def collect_here() -> Iterator[None]:
     yield
     gc.unfreeze()
     gc.enable()
+
+
+@pytest.fixture(autouse=True)
+def pointer_is_away(qapp: QApplication) -> None:
+    """Put the pointer where no window opens: one test's last move lies over what the next one shows, and enters it."""
+    QCursor.setPos(qapp.primaryScreen().geometry().bottomRight())
 
 
 @pytest.hookimpl(wrapper=True)
