@@ -24,6 +24,7 @@ from explorer.square.frame import Square
 from widgets.base.look import theme
 from widgets.base.look.icons import icon
 from widgets.window.room.panes import Seat
+from widgets.window.room.pulled import PulledTabs
 
 AREAS = {
     "left": Qt.DockWidgetArea.LeftDockWidgetArea,
@@ -52,12 +53,11 @@ class Docks(QObject):
         self._guests: list[QDockWidget] = []
         self._away: set[str] = set()  # put away because they say nothing of the data at hand, not by the person
         options = QMainWindow.DockOption
-        # grouped dragging is what lets a tab be pulled out of its group
-        window.setDockOptions(
-            options.AnimatedDocks | options.AllowNestedDocks | options.AllowTabbedDocks | options.GroupedDragging
-        )
+        # no grouped dragging, which crashes: `pulled` says how
+        window.setDockOptions(options.AnimatedDocks | options.AllowNestedDocks | options.AllowTabbedDocks)
         window.setTabPosition(Qt.DockWidgetArea.AllDockWidgetAreas, window.tabPosition(AREAS["left"]).North)
         window.setDocumentMode(True)
+        self._pulled = PulledTabs(self, self._unfolded)
         self._mend = QTimer(self, singleShot=True, interval=0)
         self._mend.timeout.connect(self.mend_titles)
         for seat in seats:
@@ -120,8 +120,8 @@ class Docks(QObject):
 
     @property
     def version(self) -> int:
-        """A layout of other panels than these is not restored."""
-        return zlib.crc32(" ".join(sorted(self.docks)).encode()) & 0x7FFFFFFF
+        """A layout of other panels than these is not restored, nor one with floating groups of tabs."""
+        return zlib.crc32(" ".join(("single", *sorted(self.docks))).encode()) & 0x7FFFFFFF
 
     def save(self) -> bytes:
         """Return the layout; panels that are only put away for now count as open."""
@@ -245,6 +245,7 @@ class Docks(QObject):
                 tabs.setExpanding(False)
                 tabs.setElideMode(Qt.TextElideMode.ElideNone)  # rather scrolled than cut to a letter
                 tabs.setUsesScrollButtons(True)
+                self._pulled.watch(tabs)
 
     def _bars(self) -> list[QTabBar]:
         """Return the bars of tabs between panels; some of them are spare, without any tab."""
@@ -253,6 +254,13 @@ class Docks(QObject):
     def _of_tab(self, tabs: QTabBar, index: int) -> QDockWidget | None:
         title = tabs.tabText(index)
         return next((d for d in (*self.docks.values(), *self._guests) if d.windowTitle() == title), None)
+
+    def _unfolded(self, tabs: QTabBar, index: int) -> QDockWidget | None:
+        """Return the panel of a tab, with the title that it is dragged by."""
+        dock = self._of_tab(tabs, index)
+        if dock is not None and isinstance(bar := dock.titleBarWidget(), _TitleBar):
+            bar.set_slim(False)
+        return dock
 
     def _tab_clicked(self, index: int) -> None:
         """Give the focus to the panel that was chosen: keys, F1 and the export mean what the person looks at."""
