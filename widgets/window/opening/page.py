@@ -35,7 +35,7 @@ from explorer.network.opening.files.edits import Edit
 from widgets.base.controls.dialog import Dialog
 from widgets.base.look import theme
 from widgets.base.text.code_view import CodeView
-from widgets.window.opening.edits import EditView, said
+from widgets.window.opening.edits import CARD, EditView, called, missing, said
 
 SIZE = (1040, 700)
 SIDE = 350
@@ -48,7 +48,6 @@ MEANS = {
     "inspect": "It can be looked at here. It is not opened as a network, and nothing of it is executed.",
 }
 REFUSED = "It would run commands as soon as it is opened. It is refused, and nothing of it is executed."
-CARD = "CARD"
 WHOLE = "whole"  # of what the weights of a folder are put into: its own network
 
 
@@ -74,7 +73,7 @@ class ModelPage(Dialog):
         self._whole, self._code = found.whole, found.tier == "code"
         self.heading = QLabel(textFormat=Qt.TextFormat.RichText, wordWrap=True)
         self.heading.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self._why, self._edits = " ".join(filter(None, (why, said(edits)))), tuple(edits)
+        self._why, self._edits = " ".join(filter(None, (why, said(edits), missing(chosen, found)))), tuple(edits)
         self.changed: EditView | None = None
         self.source = CodeView()
         self.tensors = QTreeWidget()
@@ -237,7 +236,7 @@ class ModelPage(Dialog):
         self.callables.currentItemChanged.connect(self._picked)
         self.callables.itemDoubleClicked.connect(self._go)
         names = [*([CARD] if self._exports else []), *(entry.name for entry in entries)]
-        chosen, bracket, given = chosen.partition("[")[0].partition("(")  # what it takes may stand behind it
+        chosen, bracket, given = called(chosen)
         wanted = chosen if chosen in names else next(iter(names), "")
         for row in range(self.callables.count()):
             if self.callables.item(row).data(Qt.ItemDataRole.UserRole) == wanted:
