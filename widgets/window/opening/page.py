@@ -80,7 +80,7 @@ class ModelPage(Dialog):
         self.tensors.setFrameShape(QFrame.Shape.NoFrame)
         self.listing = QPlainTextEdit(readOnly=True, lineWrapMode=QPlainTextEdit.LineWrapMode.NoWrap)
         self.listing.hide()
-        self.listing.setAccessibleName("Members of the archive and opcodes of its pickles")
+        self.listing.setAccessibleName(found.listed)
         split = QSplitter(Qt.Orientation.Horizontal, childrenCollapsible=False)
         split.addWidget(self._left())
         split.addWidget(self._right(chosen, targets))
@@ -139,12 +139,12 @@ class ModelPage(Dialog):
         return tree if not self.found.listing else self._with_listing(tree)
 
     def _with_listing(self, tree: QTreeWidget) -> QWidget:
-        """Return the tensors beside what the archive and its pickles are made of, opcode by opcode."""
+        """Return the tensors beside what the archive and its pickles are made of, line by line."""
         tabs = QTabWidget()
         self.listing.setPlainText("\n".join(self.found.listing))
         self.listing.setFont(tree.font())
         tabs.addTab(tree, "Tensors")
-        tabs.addTab(self.listing, "Archive and opcodes")
+        tabs.addTab(self.listing, self.found.listed)
         if self.found.attacks or not self.found.tensors:
             tabs.setCurrentWidget(self.listing)
         return tabs
@@ -391,7 +391,7 @@ class ModelPage(Dialog):
     def _facts(self) -> str:
         """Return what it may do and what it says, for the side of the page."""
         t, found = theme.current(), self.found
-        means = MEANS[found.tier]
+        means = f"{MEANS[found.tier]} {found.instead}".strip()
         if found.attacks:
             means = REFUSED
         elif self._code and self._trusted:
