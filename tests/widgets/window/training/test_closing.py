@@ -48,3 +48,20 @@ def test_a_training_is_not_lost_by_one_click(qtbot: QtBot, open_window: Open, tm
     assert page.isVisible()
     qtbot.keyClick(page, Qt.Key.Key_Escape)
     assert not page.isVisible()
+
+
+def test_a_training_is_not_lost_by_quitting_once(qtbot: QtBot, open_window: Open, tmp_path: Path) -> None:
+    """Ctrl+Q ended it at once, where closing its page asked."""
+    window = open_window(State("plain-cnn", device="cpu"))
+    window.menus.actions["train"].trigger()
+    page = window.files.trainer.page
+    assert page is not None
+    page.path.setText(str(tmp_path / "own.safetensors"))
+    qtbot.mouseClick(page.go, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: page.run is not None and page.run.told.step > 0, timeout=LONGEST_MS)
+    run = page.run
+    assert run is not None
+    window.menus.actions["quit"].trigger()
+    assert window.isVisible() and run.process.running and "quit once more" in window.infobar.text.text()
+    window.menus.actions["quit"].trigger()
+    assert not window.isVisible() and not run.process.running
