@@ -9,6 +9,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QPushButton
 from pytestqt.qtbot import QtBot
+from safetensors import safe_open
 
 import main
 from explorer.app.answering.engine import LocalEngine
@@ -65,3 +66,30 @@ def test_a_training_is_not_lost_by_quitting_once(qtbot: QtBot, open_window: Open
     assert window.isVisible() and run.process.running and "quit once more" in window.infobar.text.text()
     window.menus.actions["quit"].trigger()
     assert not window.isVisible() and not run.process.running
+
+
+def test_a_training_that_is_killed_goes_on_with_play(qtbot: QtBot, open_window: Open, tmp_path: Path) -> None:
+    """It was lost, though its steps were kept."""
+    window = open_window(State("plain-cnn", device="cpu"))
+    window.menus.actions["train"].trigger()
+    page = window.files.trainer.page
+    assert page is not None
+    page.path.setText(str(tmp_path / "own.safetensors"))
+    qtbot.mouseClick(page.go, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: page.run is not None and len(page.run.told.kept) > 1, timeout=LONGEST_MS)
+    run = page.run
+    assert run is not None
+    page.rate.setValue(0.5)
+    run.process.process.kill()
+    qtbot.waitUntil(lambda: "Play goes on from step" in page.status.text(), timeout=LONGEST_MS)
+    kept = run.told.kept[-1]
+    assert f"{kept:,}" in page.status.text() and page.play.isEnabled() and page.play.text() == "Play"
+    stood: list[int] = []
+    qtbot.mouseClick(page.play, Qt.MouseButton.LeftButton)
+    run.process.told.connect(lambda found: stood.append(found["back"]) if "back" in found else None)
+    qtbot.waitUntil(lambda: bool(stood) and run.told.step > stood[0], timeout=LONGEST_MS)
+    assert stood == [kept] and run.process.running and page.play.text() == "Pause"
+    qtbot.mouseClick(page.finish, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: (tmp_path / "own.safetensors").is_file(), timeout=LONGEST_MS)
+    with safe_open(tmp_path / "own.safetensors", "pt") as file:
+        assert "rate 0.5" in file.metadata()["changes"]
