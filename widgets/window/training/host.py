@@ -147,8 +147,8 @@ class Trainer(QObject):
         """Show what was shown before a network whose training has ended without weights."""
         name = self._shell.controller.state.model
         if name.endswith(f"{WEIGHTS_MARK}{path}") and name in self._before:
-            card = split_name(name)[0]
-            self._show(card, self._before[name])
+            # what was cut off may go on, and is shown again then
+            self._show(split_name(name)[0], self._before.pop(name))
 
     def _show(self, card: str, name: str) -> None:
         controller = self._shell.controller

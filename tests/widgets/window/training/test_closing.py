@@ -13,6 +13,7 @@ from safetensors import safe_open
 
 import main
 from explorer.app.answering.engine import LocalEngine
+from explorer.declare.states.model_name import LIVE
 from explorer.state.state import State
 from tests.widgets.parts.driving.windows import LONGEST_MS, Open
 
@@ -79,15 +80,18 @@ def test_a_training_that_is_killed_goes_on_with_play(qtbot: QtBot, open_window: 
     qtbot.waitUntil(lambda: page.run is not None and len(page.run.told.kept) > 1, timeout=LONGEST_MS)
     run = page.run
     assert run is not None
+    qtbot.waitUntil(lambda: window.controller.state.model.endswith(LIVE), timeout=LONGEST_MS)
     page.rate.setValue(0.5)
     run.process.process.kill()
     qtbot.waitUntil(lambda: "Play goes on from step" in page.status.text(), timeout=LONGEST_MS)
+    qtbot.waitUntil(lambda: window.controller.state.model == "plain-cnn", timeout=LONGEST_MS)
     kept = run.told.kept[-1]
     assert f"{kept:,}" in page.status.text() and page.play.isEnabled() and page.play.text() == "Play"
     stood: list[int] = []
     qtbot.mouseClick(page.play, Qt.MouseButton.LeftButton)
     run.process.told.connect(lambda found: stood.append(found["back"]) if "back" in found else None)
     qtbot.waitUntil(lambda: bool(stood) and run.told.step > stood[0], timeout=LONGEST_MS)
+    qtbot.waitUntil(lambda: window.controller.state.model.endswith(LIVE), timeout=LONGEST_MS)
     assert stood == [kept] and run.process.running and page.play.text() == "Pause"
     qtbot.mouseClick(page.finish, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: (tmp_path / "own.safetensors").is_file(), timeout=LONGEST_MS)
