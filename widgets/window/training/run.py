@@ -20,7 +20,7 @@ from widgets.base.text.words import figure
 from widgets.window.training.process import TrainProcess
 
 LATELY = 0.8  # of the steps so far: what was judged after so many is told without its step
-ENDS = "It is still learning, and nothing is written when this page is closed: close it once more to end it."
+ENDS = "It is not finished, and nothing is written when this page is closed: close it once more to end it."
 MOST = 200_000  # points of a series; of more, every second one
 
 
