@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from urllib.parse import parse_qsl, urlencode
 
+from explorer.declare.states.model_name import split_name
 from explorer.state.state import State
 
 PLAIN = "/:@,#."  # what stands as it is in the text of a run
@@ -62,7 +63,12 @@ def compared_state(state: State) -> State | None:
     same = model == state.model
     chosen = tuple(params) if params is not None else state.params if same else ()
     overrides = state.overrides if same else ()
-    return replace(state, model=model, sample=sample, params=chosen, overrides=overrides, compare="", against="")
+    # of another network no layer is meant, though one may be called as in the first
+    some = state.interventions if split_name(model)[0] == split_name(state.model)[0] else ()
+    return replace(
+        state, model=model, sample=sample, params=chosen, overrides=overrides, compare="", against="",
+        interventions=some,
+    )  # fmt: skip
 
 
 def models_of(state: State) -> tuple[str, ...]:

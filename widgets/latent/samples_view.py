@@ -122,7 +122,7 @@ class SamplesView(FrameView[Latent]):
 
     def awaits(self, frame: Frame) -> bool:
         latents = [s.latent for s in frame.squares[: self.MOST] if s.latent is not None]
-        return any(latent.samples is None and not latent.whole for latent in latents)
+        return any((latent.samples is None or latent.few) and not latent.whole for latent in latents)
 
     def reason(self, parts: list[Latent]) -> str:
         if not self.squares:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Sequence
 from functools import partial
@@ -24,7 +23,6 @@ from explorer.state.runs import models_of
 from explorer.state.session import Session, save_session
 from explorer.work.files.places import RESOURCES, whole
 from widgets.base.look import theme
-from widgets.base.settings import texts
 from widgets.base.view import View
 from widgets.window.automation.recording import Recorder, Turntable
 from widgets.window.lessons.guide import Guide
@@ -32,6 +30,7 @@ from widgets.window.opening.comparing import Comparing
 from widgets.window.opening.filling import Filling
 from widgets.window.opening.imports import Imports
 from widgets.window.opening.models import FILTER, Models, takes
+from widgets.window.opening.recents import Recents
 from widgets.window.opening.trusted import TrustedFiles
 from widgets.window.room.shell import Shell
 from widgets.window.training.host import Trainer
@@ -39,7 +38,6 @@ from widgets.window.training.host import Trainer
 if TYPE_CHECKING:  # it takes half a second, and not at the start
     from widgets.figures.page import FigurePage
 
-MOST_RECENT = 10
 SESSIONS = "Equiscope session (*.json)"
 PICTURES = ("PNG picture (*.png)", "SVG drawing (*.svg)", "PDF page (*.pdf)")
 FILMS = "GIF animation (*.gif);;MP4 film (*.mp4)"
@@ -67,6 +65,10 @@ class Files(QObject):
         self.trainer = Trainer(shell)
         self.trainer.exported.connect(self.export_view)
         self.guide = Guide(shell)
+        self.recents = Recents(
+            shell, "recent", lambda path: Path(path).name, str, lambda _, path: path,
+            lambda title: self.ask_open(title, "All files (*)"), self.open,
+        )  # fmt: skip
         self.models.data_found.connect(self._open_data)
         shell.panes.made.connect(self._view_made)
         self._controller.code_asked.connect(self.models.session)
@@ -162,26 +164,15 @@ class Files(QObject):
 
     def remember(self, path: str) -> None:
         path = str(whole(path))
-        paths = [path, *(p for p in self.recent() if p != path)][:MOST_RECENT]
-        self._shell.settings.setValue("recent", paths)
+        self.recents.keep(path)
         if not Path(path).is_relative_to(whole(RESOURCES)):  # what a person makes is not kept among the program's files
             self._shell.settings.setValue("folder", str(Path(path).parent))
 
     def recent(self) -> list[str]:
-        return texts(self._shell.settings, "recent")
+        return self.recents.names()
 
     def fill_recent(self, menu: QMenu) -> None:
-        menu.clear()
-        for path in self.recent():
-            name = Path(path).name.replace("&", "&&")
-            action = menu.addAction(name, partial(self.open, path))
-            action.setToolTip(path)
-            action.setEnabled(os.path.isfile(path))  # unlike Path, of any text
-        if menu.isEmpty():
-            menu.addAction("Nothing yet").setEnabled(False)
-        else:
-            menu.addSeparator()
-            menu.addAction("Clear this list", lambda: self._shell.settings.remove("recent"))
+        self.recents.fill(menu)
 
     # sessions ---------------------------------------------------------------------------------------------
     def save(self) -> None:

@@ -221,7 +221,7 @@ class MainWindow(Shell):
     def _do(self, what: str) -> None:
         """Do what the menus ask of the window."""
         {
-            "quit": self.close,
+            "quit": self.quit,
             "cancel": self.cancel,
             "reset_layout": self.docks.reset,
             "full_screen": self.toggle_full_screen,
@@ -366,7 +366,15 @@ class MainWindow(Shell):
         taken(event)
         self.files.open_all(files_in(event.mimeData()))
 
+    def quit(self) -> None:
+        """Close the window, unless that has to be said twice."""
+        if self.files.trainer.may_end():
+            self.close()
+
     def closeEvent(self, event: QCloseEvent) -> None:
+        if event.spontaneous() and not self._closed and not self.files.trainer.may_end():  # the frame's button
+            event.ignore()
+            return
         if not self._closed:
             self._closed = True
             self.settings.setValue("geometry", self.saveGeometry())

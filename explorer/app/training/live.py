@@ -10,6 +10,7 @@ network; {"errors": ..., "figures": ..., "step": ...}; {"paused": step}; {"troub
 from __future__ import annotations
 
 import argparse
+import contextlib
 import shutil
 import time
 from collections.abc import Callable, Mapping
@@ -29,7 +30,7 @@ from explorer.app.training.settings import Settings, Steered
 from explorer.app.training.telling import TimeLeft
 from explorer.declare.card import Card
 from explorer.declare.states.model_name import LIVE
-from explorer.work.files.replacing import replacing
+from explorer.work.files.replacing import replacing, write_whole
 from explorer.work.progress import Cancelled
 
 TELL_S = 0.1  # between two lines of steps
@@ -142,6 +143,9 @@ class Live(Steers):
             "live": str(self.folder / LIVE),
         }  # fmt: skip
         self._say({"began": began})
+        if self._args.resume and (kept := self.keeper.ring.newest()) is not None:
+            self._go_on(drive, kept)
+            return
         self.keeper.begin()
         self.keeper.keep(drive)
         self._say({"kept": self.keeper.ring.steps})
@@ -155,7 +159,9 @@ class Live(Steers):
             self._steered.cut(self._branch)
             self._branch = None
         step, now = drive.step, time.monotonic()
-        self._steered.made(step.step, self._settings(drive))
+        if self._steered.made(step.step, self._settings(drive)):
+            with contextlib.suppress(OSError):  # a disk that is full is told with the next state to be kept
+                write_whole(self._record, self._steered.text().encode())
         loss = step.losses.get("loss")
         self._new.append([step.step, loss, {k: v for k, v in step.losses.items() if k != "loss"}])
         if drive.limit is not None and step.step >= drive.limit:
@@ -205,6 +211,25 @@ class Live(Steers):
         self._stand_again(drive, self._trouble)
         self._taken_up = False
         self._heed(drive)
+
+    def _go_on(self, drive: Drive, kept: Mapping[str, Any]) -> None:
+        """Go on from the last kept step of a process that was cut off."""
+        with contextlib.suppress(OSError, ValueError):  # what was changed is then not on record
+            self._steered = Steered.read(self._record.read_text(encoding="utf-8"))
+        self._restore(drive, kept)
+        self._steered.cut(drive.step.step)
+        drive.rate = self._steered.at(drive.step.step).rate
+        self.keeper.ring.drop_after(drive.step.step)
+        self._say({"back": drive.step.step, "epoch": drive.step.epoch, "kept": self.keeper.ring.steps,
+                   "now": self._now(drive)})  # fmt: skip
+        self._look(drive)
+        self._measure(drive)
+        self._heed(drive)
+
+    @property
+    def _record(self) -> Path:
+        """Return the file of the settings that all steps were made with."""
+        return self.folder / "steered.json"
 
     def _stand_again(self, drive: Drive, sentence: str) -> None:
         self._steered.cut(drive.step.step)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from dataclasses import astuple, dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +32,28 @@ class Steered:
         found = [settings for over, settings in self._since if over < step]
         return found[-1] if found else self._since[0][1]
 
-    def made(self, step: int, settings: Settings) -> None:
-        """Note with which settings a step was made."""
-        if settings != self._since[-1][1]:
+    def made(self, step: int, settings: Settings) -> bool:
+        """Note with which settings a step was made; return whether they are others than before."""
+        changed = settings != self._since[-1][1]
+        if changed:
             self._since.append((step - 1, settings))
+        return changed
+
+    def text(self) -> str:
+        """Return all of it as JSON."""
+        return json.dumps([[over, *astuple(settings)] for over, settings in self._since])
+
+    @classmethod
+    def read(cls, text: str) -> Steered:
+        """Undo `text`; raise ValueError of another one."""
+        try:
+            since = [(int(over), Settings(float(rate), str(loss), int(seed), drawn))
+                     for over, rate, loss, seed, drawn in json.loads(text)]  # fmt: skip
+        except TypeError as error:
+            raise ValueError(str(error)) from None
+        made = cls(since[0][1])
+        made._since = since
+        return made
 
     def cut(self, step: int) -> None:
         """Forget what followed a step: the training goes on from there in another way."""

@@ -38,6 +38,7 @@ _NAMES = tuple(
     )
 )
 _PYTHON = re.compile(rf"(?P<path>.+\.py){_CALLED}", re.DOTALL)
+_PACKAGED = re.compile(r"(?P<package>[a-z][a-z0-9_]+):[^/\\].*", re.DOTALL)
 _INPUT = re.compile(rf"(?P<bare>.+\.py:.+|.+(?:{_ENDINGS})|[a-z0-9]+:.+)\[(?P<input>[^@/\\\[\]]*)\]", re.DOTALL)
 
 
@@ -119,6 +120,12 @@ def _from_root(path: str) -> str:
     """Return the whole path of what is there, "" of all else."""
     whole = os.path.abspath(os.path.expanduser(path))
     return whole if os.path.exists(whole) else ""
+
+
+def package_of(name: str) -> str:
+    """Return the package that makes a network by name, "timm" of "timm:resnet18"; "" where a file or a card does."""
+    base = split_name(name)[0]
+    return found["package"] if code_of(name) is None and (found := _PACKAGED.fullmatch(base)) else ""
 
 
 def in_training(name: str) -> bool:

@@ -7,7 +7,7 @@ import os
 from PySide6.QtCore import QSettings
 
 from explorer.declare.card import ModelInfo
-from explorer.declare.states.model_name import code_of, named_as_shown
+from explorer.declare.states.model_name import code_of, named_as_shown, package_of, split_name
 from explorer.state.catalogue import Catalogue
 from widgets.base.settings import open_settings, texts
 
@@ -15,10 +15,16 @@ RECENT = "recent_models"  # as the File menu keeps it
 
 
 def own_models(catalogue: Catalogue, settings: QSettings | None = None) -> list[ModelInfo]:
-    """Return the networks that were opened before and whose files are still there; nothing of them is run or read."""
+    """Return the networks that were opened before and can be opened still; nothing of them is run or read."""
     names = texts(settings or open_settings(), RECENT)
     known = {m.name for m in catalogue.models}
-    return [_info(n) for n in names if n not in known and (code := code_of(n)) is not None and os.path.isfile(code)]
+    return [_info(n) for n in names if n not in known and _there(n)]
+
+
+def _there(name: str) -> bool:
+    """Return whether a name is of a package, or of a file of code or a folder that is there; weights are no network."""
+    code = code_of(name)
+    return bool(package_of(name)) or (os.path.isdir(split_name(name)[0]) if code is None else os.path.isfile(code))
 
 
 def _info(name: str) -> ModelInfo:

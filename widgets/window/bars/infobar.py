@@ -59,6 +59,9 @@ class InfoBar(QFrame):
         self.ask_button.setText("Look at it…")
         self.ask_button.setToolTip("See what is in the file, and what has changed; then allow it to run, or not")
         self.ask_button.clicked.connect(lambda: self.ask.emit(self._untrusted))
+        self.offer_button = QToolButton()  # what may mend it
+        self._offered: Callable[[], None] = lambda: None
+        self.offer_button.clicked.connect(self._take)
         self.close_button = QToolButton(autoRaise=True)
         self.close_button.setToolTip("Close this message")
         self.close_button.setAccessibleName("Close this message")
@@ -70,6 +73,7 @@ class InfoBar(QFrame):
         row.addWidget(self.text, 1)
         row.addWidget(self.more, 0, Qt.AlignmentFlag.AlignTop)
         row.addWidget(self.ask_button, 0, Qt.AlignmentFlag.AlignTop)
+        row.addWidget(self.offer_button, 0, Qt.AlignmentFlag.AlignTop)
         row.addWidget(self.stop_button, 0, Qt.AlignmentFlag.AlignTop)
         row.addWidget(self.details_button, 0, Qt.AlignmentFlag.AlignTop)
         row.addWidget(self.close_button, 0, Qt.AlignmentFlag.AlignTop)
@@ -89,7 +93,7 @@ class InfoBar(QFrame):
     @property
     def line(self) -> int:
         """Return how high it is with one line of text, whichever of its buttons it has."""
-        buttons = (self.details_button, self.stop_button, self.ask_button, self.close_button)
+        buttons = (self.details_button, self.stop_button, self.ask_button, self.offer_button, self.close_button)
         inside = max(self.text.fontMetrics().height(), *(button.sizeHint().height() for button in buttons))
         margins = self.contentsMargins() if (row := self.layout()) is None else row.contentsMargins()
         return inside + margins.top() + margins.bottom()
@@ -113,6 +117,7 @@ class InfoBar(QFrame):
         self.details_button.setVisible(has_details)
         self.stop_button.hide()
         self.ask_button.hide()
+        self.offer_button.hide()
         self.apply_theme()
         # what went well needs no answer; what went wrong stays until it is read
         self._gone.start() if level == "info" else self._gone.stop()
@@ -151,6 +156,17 @@ class InfoBar(QFrame):
         """Say that something does not answer, with a button that ends it."""
         self.say("warning", text)
         self.stop_button.show()
+
+    def offer(self, text: str, label: str, then: Callable[[], None]) -> None:
+        """Say what is not as it was, with a button that does something about it."""
+        self.say("warning", text)
+        self._offered = then
+        self.offer_button.setText(label)
+        self.offer_button.show()
+
+    def _take(self) -> None:
+        self.hide()
+        self._offered()
 
     def answered(self) -> None:
         """Take the offer back: what did not answer has, or was ended."""

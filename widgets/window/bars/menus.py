@@ -107,6 +107,8 @@ class Menus(QObject):
             menu, "open_model", "Open &model…", files.open_model, "Ctrl+Shift+M",
             tip="Look at a model file without running it, then open it: .py, .safetensors, .pt, .pt2, .onnx",
         )  # fmt: skip
+        tip = "Type what a command takes: timm:resnet18, torchvision:resnet18, a folder, net.py:Net(3)"
+        self.add(menu, "name_model", "Open model by &name…", files.models.by_name.ask, "Ctrl+Alt+M", tip=tip)
         self.recent = menu.addMenu("Open &recent")
         self.recent.setProperty("files", True)
         self.recent.aboutToShow.connect(lambda: files.fill_recent(self.recent))

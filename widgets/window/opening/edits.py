@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from PySide6.QtGui import QColor, QFontDatabase, QTextBlockFormat, QTextCharFormat, QTextCursor
 from PySide6.QtWidgets import QTextEdit, QWidget
 
+from explorer.network.opening.files.contents import Contents
 from explorer.network.opening.files.edits import Edit
 from widgets.base.look import theme
 
+CARD = "CARD"  # what a file may export in place of a network
 TINT = 46  # of 255, of the colour behind a changed line
 
 
@@ -23,6 +25,18 @@ def said(edits: Sequence[Edit]) -> str:
     added, removed = sum(e.added for e in edits), sum(e.removed for e in edits)
     lines = f": {added} line{'s' * (added != 1)} added, {removed} removed" if any(e.lines for e in edits) else ""
     return f"You trusted an earlier {names}{when}; it has changed since then{lines}."
+
+
+def called(chosen: str) -> tuple[str, str, str]:
+    """Return (name, bracket, arguments and what closes them) of "Net(3)"; what it takes may stand behind it."""
+    return chosen.partition("[")[0].partition("(")
+
+
+def missing(chosen: str, found: Contents) -> str:
+    """Return in a sentence that what was opened before, or named, is not in a file; "" where it is."""
+    name = called(chosen)[0]
+    known = name in ("", CARD) or any(entry.name == name for entry in found.callables)
+    return "" if known or found.error else f"{name} is not seen in its text: choose what makes the network."
 
 
 class EditView(QTextEdit):

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import QMenu
+from PySide6.QtWidgets import QFileDialog, QMenu
 
 from explorer.app.thread.failures import sentence
 from explorer.declare.states.model_name import (
@@ -18,6 +18,7 @@ from explorer.declare.states.model_name import (
     code_of,
     in_training,
     named_as_shown,
+    package_of,
     split_call,
     split_name,
     with_whole_paths,
@@ -30,13 +31,13 @@ from explorer.state.catalogue import Busy
 from explorer.state.runs import models_of
 from explorer.state.session import Session
 from explorer.work.files.places import at_home, whole
-from widgets.base.settings import texts
 from widgets.window.opening.inputs import Inputs
+from widgets.window.opening.naming import ByName
 from widgets.window.opening.page import ModelPage
+from widgets.window.opening.recents import Recents
 from widgets.window.opening.trouble import Trouble, caught
 from widgets.window.room.shell import Shell
 
-MOST_RECENT = 10
 # of these, .pt and .safetensors may also be data: a look inside tells
 ENDINGS = (".py", ".safetensors", ".pt", ".pth", ".pt2", ".onnx", ".bin", ".ckpt", ".pkl", ".pickle", ".ts")
 FILTER = f"Models ({' '.join(f'*{e}' for e in ENDINGS)} config.json);;All files (*)"
@@ -66,6 +67,8 @@ class Models(QObject):
         self._shell, self._controller = shell, shell.controller
         self.page: ModelPage | None = None
         self.inputs = Inputs(shell)
+        self.by_name = ByName(shell, self.reopen, self._shown)
+        self.recents = Recents(shell, "recent_models", named_as_shown, _file_of, _in_file, self._find, self.reopen)
         self._noted: tuple[str, ...] = ()
         shell.infobar.ask.connect(self.reopen)
         self._controller.frame_ready.connect(self._note)
@@ -136,6 +139,9 @@ class Models(QObject):
         title = info.title if info is not None else named_as_shown(state.model)
         own = [(name, named_as_shown(name)) for name in self.recent() if code_of(name) and name != state.model]
         return [("", f"{title} (in use)"), *own]
+
+    def _find(self, title: str) -> str:
+        return QFileDialog.getOpenFileName(self._shell, title, str(self._shell.settings.value("folder", "")), FILTER)[0]
 
     # deciding ---------------------------------------------------------------------------------------------
     def _accept(
@@ -292,8 +298,12 @@ class Models(QObject):
 
     def beside(self, name: str) -> None:
         """Show a network of the person's own beside the one in use, once its code may run."""
-        file, chosen = _parts(name)
         go_on = partial(self._controller.set_compare, name)
+        go_on() if code_of(name) is None else self._allowed_for(name, go_on)
+
+    def _allowed_for(self, name: str, go_on: Callable[[], None]) -> None:
+        """Do something with a network of a file once its code may run."""
+        file, chosen = _parts(name)
 
         def then(looked: Looked) -> None:
             assert looked.found is not None
@@ -307,40 +317,38 @@ class Models(QObject):
     # what was opened --------------------------------------------------------------------------------------
     def recent(self) -> list[str]:
         """Return the names of models and paths of weights that were opened, the newest first."""
-        return texts(self._shell.settings, "recent_models")
+        return self.recents.names()
 
     def _note(self, frame: Frame) -> None:
-        """Keep what a frame shows of files, however it was asked for: a command names networks as well."""
+        """Keep what a frame shows of files and packages, however it was asked for: a command names networks as well."""
         shown = models_of(frame.state)
         if shown == self._noted:
             return
         self._noted = shown
         for name in reversed(shown):  # the first one is the newest
-            file = _parts(name)[0]
-            kept = name if os.path.exists(file) else "" if in_training(name) else split_name(name)[1]
-            if kept and os.path.exists(_parts(kept)[0]):
+            own = package_of(name) or os.path.exists(_parts(name)[0])
+            kept = name if own else "" if in_training(name) else split_name(name)[1]
+            if kept and (package_of(kept) or os.path.exists(_parts(kept)[0])):
                 self.keep(kept)
 
     def keep(self, name: str) -> None:
-        name = with_whole_paths(name)
-        names = [name, *(n for n in self.recent() if n != name)][:MOST_RECENT]
-        self._shell.settings.setValue("recent_models", names)
+        self.recents.keep(with_whole_paths(name))
 
     def reopen(self, name: str) -> None:
-        path, chosen = _parts(name)
-        self.open(path, chosen, reopened=code_of(name) is not None)
+        """Open a model by its name, once its code may run."""
+        file, chosen = _parts(name)
+        code, weights = code_of(name), split_name(name)[1]
+        if code is not None and weights:
+            self._allowed_for(name, partial(self.by_name.make, name))
+        elif weights:
+            self.by_name.make(name)
+        elif code is not None or os.path.exists(at_home(file)):
+            self.open(str(at_home(file)), chosen, reopened=code is not None)
+        else:
+            self.by_name.make(name)
 
     def fill_recent(self, menu: QMenu) -> None:
-        menu.clear()
-        for name in self.recent():
-            action = menu.addAction(named_as_shown(name).replace("&", "&&"), partial(self.reopen, name))
-            action.setToolTip(name)
-            action.setEnabled(os.path.exists(_parts(name)[0]))
-        if menu.isEmpty():
-            menu.addAction("Nothing yet").setEnabled(False)
-        else:
-            menu.addSeparator()
-            menu.addAction("Clear this list", lambda: self._shell.settings.remove("recent_models"))
+        self.recents.fill(menu)
 
 
 def another_content(saved: Sequence[tuple[str, str]], now: Sequence[tuple[str, str]]) -> str:
@@ -361,6 +369,16 @@ def _parts(name: str) -> tuple[str, str]:
     base = split_name(name)[0]
     path = split_call(base)[0]
     return path, base[len(path) :].removeprefix(":")
+
+
+def _file_of(name: str) -> str:
+    """Return the file or folder that a recent model is read from, "" of one that a package makes."""
+    return "" if package_of(name) else _parts(name)[0]
+
+
+def _in_file(name: str, path: str) -> str:
+    """Return the name of the same network in another file."""
+    return path + name[len(_parts(name)[0]) :]
 
 
 def _named(path: str, chosen: str) -> str:

@@ -35,7 +35,7 @@ from explorer.network.opening.files.edits import Edit
 from widgets.base.controls.dialog import Dialog
 from widgets.base.look import theme
 from widgets.base.text.code_view import CodeView
-from widgets.window.opening.edits import EditView, said
+from widgets.window.opening.edits import CARD, EditView, called, missing, said
 
 SIZE = (1040, 700)
 SIDE = 350
@@ -48,7 +48,6 @@ MEANS = {
     "inspect": "It can be looked at here. It is not opened as a network, and nothing of it is executed.",
 }
 REFUSED = "It would run commands as soon as it is opened. It is refused, and nothing of it is executed."
-CARD = "CARD"
 WHOLE = "whole"  # of what the weights of a folder are put into: its own network
 
 
@@ -74,14 +73,14 @@ class ModelPage(Dialog):
         self._whole, self._code = found.whole, found.tier == "code"
         self.heading = QLabel(textFormat=Qt.TextFormat.RichText, wordWrap=True)
         self.heading.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self._why, self._edits = " ".join(filter(None, (why, said(edits)))), tuple(edits)
+        self._why, self._edits = " ".join(filter(None, (why, said(edits), missing(chosen, found)))), tuple(edits)
         self.changed: EditView | None = None
         self.source = CodeView()
         self.tensors = QTreeWidget()
         self.tensors.setFrameShape(QFrame.Shape.NoFrame)
         self.listing = QPlainTextEdit(readOnly=True, lineWrapMode=QPlainTextEdit.LineWrapMode.NoWrap)
         self.listing.hide()
-        self.listing.setAccessibleName("Members of the archive and opcodes of its pickles")
+        self.listing.setAccessibleName(found.listed)
         split = QSplitter(Qt.Orientation.Horizontal, childrenCollapsible=False)
         split.addWidget(self._left())
         split.addWidget(self._right(chosen, targets))
@@ -140,12 +139,12 @@ class ModelPage(Dialog):
         return tree if not self.found.listing else self._with_listing(tree)
 
     def _with_listing(self, tree: QTreeWidget) -> QWidget:
-        """Return the tensors beside what the archive and its pickles are made of, opcode by opcode."""
+        """Return the tensors beside what the archive and its pickles are made of, line by line."""
         tabs = QTabWidget()
         self.listing.setPlainText("\n".join(self.found.listing))
         self.listing.setFont(tree.font())
         tabs.addTab(tree, "Tensors")
-        tabs.addTab(self.listing, "Archive and opcodes")
+        tabs.addTab(self.listing, self.found.listed)
         if self.found.attacks or not self.found.tensors:
             tabs.setCurrentWidget(self.listing)
         return tabs
@@ -237,7 +236,7 @@ class ModelPage(Dialog):
         self.callables.currentItemChanged.connect(self._picked)
         self.callables.itemDoubleClicked.connect(self._go)
         names = [*([CARD] if self._exports else []), *(entry.name for entry in entries)]
-        chosen, bracket, given = chosen.partition("[")[0].partition("(")  # what it takes may stand behind it
+        chosen, bracket, given = called(chosen)
         wanted = chosen if chosen in names else next(iter(names), "")
         for row in range(self.callables.count()):
             if self.callables.item(row).data(Qt.ItemDataRole.UserRole) == wanted:
@@ -392,7 +391,7 @@ class ModelPage(Dialog):
     def _facts(self) -> str:
         """Return what it may do and what it says, for the side of the page."""
         t, found = theme.current(), self.found
-        means = MEANS[found.tier]
+        means = f"{MEANS[found.tier]} {found.instead}".strip()
         if found.attacks:
             means = REFUSED
         elif self._code and self._trusted:

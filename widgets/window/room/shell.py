@@ -309,6 +309,11 @@ class Shell(QMainWindow):
         self._said_of = self._epochs()
         self.infobar.say(level, text)
 
+    def offer(self, text: str, label: str, then: Callable[[], None]) -> None:
+        """Say what is not as it was, with a button that does something about it."""
+        self.say("warning", text)
+        self.infobar.offer(text, label, then)
+
     def say_failure(self, failure: Failure) -> None:
         """Say what failed; the last good frame stays."""
         self.stack.setCurrentWidget(self.panes)

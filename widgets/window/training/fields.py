@@ -30,6 +30,16 @@ def beside(field: QWidget, other: QWidget) -> QHBoxLayout:
     return row
 
 
+def row_of(*widgets: QWidget) -> QWidget:
+    """Return widgets side by side, without a margin round them."""
+    made = QWidget()
+    row = QHBoxLayout(made)
+    row.setContentsMargins(0, 0, 0, 0)
+    for widget in widgets:
+        row.addWidget(widget)
+    return made
+
+
 class Examples(QLineEdit):
     """The file of what is learned; empty: what the network's own recipe learns."""
 

@@ -15,10 +15,16 @@ from explorer.square.frame import Frame
 from explorer.work.files.places import whole
 from widgets.window.opening.trouble import Trouble, caught
 from widgets.window.room.shell import Shell
+from widgets.window.training.run import may_end
 
 if TYPE_CHECKING:  # its charts take a second to import, and not at the start
     from widgets.window.training.page import TrainPage
     from widgets.window.training.run import Run
+
+QUITS = (
+    "A network is learning, and what it has learned is lost when the program ends: finish it on the page Train, or "
+    "quit once more."
+)
 
 
 class Trainer(QObject):
@@ -141,8 +147,8 @@ class Trainer(QObject):
         """Show what was shown before a network whose training has ended without weights."""
         name = self._shell.controller.state.model
         if name.endswith(f"{WEIGHTS_MARK}{path}") and name in self._before:
-            card = split_name(name)[0]
-            self._show(card, self._before[name])
+            # what was cut off may go on, and is shown again then
+            self._show(split_name(name)[0], self._before.pop(name))
 
     def _show(self, card: str, name: str) -> None:
         controller = self._shell.controller
@@ -151,6 +157,13 @@ class Trainer(QObject):
         fields = ("params", "layer", "sample", "latent") if same else ()
         kept = {field: getattr(state, field) for field in fields}
         controller.change({"model": name, **kept})
+
+    def may_end(self) -> bool:
+        """Say whether the window may be closed: nothing learns, or it was said before that it would be lost."""
+        if self.page is None or may_end(self.page.runs, self.page.run):
+            return True
+        self._shell.say("warning", QUITS)
+        return False
 
     def close(self) -> None:
         """End what runs."""

@@ -34,7 +34,7 @@ from explorer.work.files.places import at_home, free
 from widgets.base.controls.dialog import Dialog
 from widgets.base.controls.elided_combo import ElidedCombo
 from widgets.base.look import theme
-from widgets.window.training.fields import Examples, beside, button
+from widgets.window.training.fields import Examples, beside, button, row_of
 from widgets.window.training.panels import ErrorPanel, LossPanel
 from widgets.window.training.run import Run, Wanted, may_end
 
@@ -104,16 +104,14 @@ class TrainPage(Dialog):
         self.follow.toggled.connect(self._followed)
         self.go = QPushButton("Start", default=True)
         self.go.clicked.connect(self.start)
-        self.beside = button("Side by side with")
+        self.beside = button("Side by side with", "Networks on the same data, trained with it and drawn beside it")
         self.beside.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        self.beside.setToolTip("Other networks on the same data, which are trained with it and drawn beside it")
         self.beside.setMenu(QMenu(self.beside))
         self.rate.valueChanged.connect(lambda value: self._ask("rate", value))
         self.speed.currentIndexChanged.connect(lambda _: self._ask("speed", self.speed.currentData()))
         self.loss.activated.connect(lambda _: self._ask("loss", self.loss.currentData()))
         self.seed.setToolTip("Of the next start: parameters, the order of the examples and all noise are drawn from it")
-        self.reseed = button("From here")
-        self.reseed.setToolTip("Draw all that is still to come in the training that runs from this seed")
+        self.reseed = button("From here", "Draw all that is still to come in the training that runs from this seed")
         self.reseed.clicked.connect(lambda: self._ask("seed", self.seed.value()))
 
     def _make_charts(self) -> None:
@@ -126,17 +124,13 @@ class TrainPage(Dialog):
         self.tabs.currentChanged.connect(lambda _: self.draw())
         self.export = button("Export…", "Save these curves as a figure or as numbers")
         self.export.clicked.connect(lambda: self.exported.emit(self.tabs.currentWidget()))
-        self.fold = button("Settings")
+        self.fold = button(
+            "Settings", "Off, the curves alone are here: a small screen has room for them beside the window"
+        )
         self.fold.setCheckable(True)
         self.fold.setChecked(True)
-        self.fold.setToolTip("Off, the curves alone are here: a small screen has room for them beside the window")
         self.fold.toggled.connect(self._fold)
-        corner = QWidget()
-        row = QHBoxLayout(corner)
-        row.setContentsMargins(0, 0, 0, 0)
-        for small in (self.export, self.fold):
-            row.addWidget(small)
-        self.tabs.setCornerWidget(corner)
+        self.tabs.setCornerWidget(row_of(self.export, self.fold))
 
     def _make_controls(self) -> None:
         self.which = QComboBox()
@@ -149,8 +143,7 @@ class TrainPage(Dialog):
         self.one.clicked.connect(self.single)
         self.finish = button("Finish here", "End now, judge the network and write its weights")
         self.finish.clicked.connect(lambda: self._ask("finish"))
-        self.stop = button("Stop")
-        self.stop.setToolTip("End at once; nothing is written")
+        self.stop = button("Stop", "End at once; nothing is written")
         self.stop.clicked.connect(self.cancel)
         self.time = QSlider(Qt.Orientation.Horizontal)
         self.time.setToolTip("Go back to a step that is kept; the line in the chart does so too")
@@ -185,8 +178,7 @@ class TrainPage(Dialog):
         left.setFixedWidth(330)
         side.setContentsMargins(0, 0, 8, 0)
         steering = QHBoxLayout()
-        for control in (self.which, self.play, self.one, self.finish, self.stop):
-            steering.addWidget(control)
+        steering.addWidget(row_of(self.which, self.play, self.one, self.finish, self.stop))
         steering.addWidget(self.time, 1)
         column = QVBoxLayout()
         column.addWidget(self.tabs, 1)
@@ -258,14 +250,17 @@ class TrainPage(Dialog):
         run.over.connect(partial(self._over, run))
         self.runs.append(run)
         self.which.addItem(run.name)
-        self.launch(run)
+        self._begin(run)
         self.which.setCurrentIndex(self.which.count() - 1)
+        self._name_file()
+        self._changed()
+
+    def _begin(self, run: Run) -> None:
+        self.launch(run)
         if not self.follow.isChecked():
             run.process.ask("watch", value=False)
         if speed := self.speed.currentData():
             run.process.ask("speed", value=speed)
-        self._name_file()
-        self._changed()
 
     def _start_waiting(self) -> None:
         while self._waiting and sum(run.process.running for run in self.runs) < RUNNING:
@@ -315,8 +310,12 @@ class TrainPage(Dialog):
             run.told.loss = str(value)
 
     def toggle(self) -> None:
-        """Pause, or go on."""
-        if self.run is not None:
+        """Pause, or go on, also with what was cut off."""
+        if self.run is not None and self.run.resumable:
+            self.run.again()
+            self._begin(self.run)
+            self._ask("rate", self.rate.value())
+        elif self.run is not None:
             self._ask("play" if self.run.told.paused else "pause")
             self.run.told.paused = not self.run.told.paused
             self._enable()
@@ -409,14 +408,15 @@ class TrainPage(Dialog):
         run = self.run
         on = run is not None and run.process.running
         steered = on and run is not None and run.told.steered
-        for box in (self.play, self.one, self.finish, self.stop):
+        for box in (self.one, self.finish, self.stop):
             box.setEnabled(on)
         self.reseed.setEnabled(steered)
         self.export.setEnabled(bool(self.runs))
         self.time.setEnabled(steered and bool(run is not None and run.told.kept))
         self.loss.setEnabled(not on or (run is not None and len(run.told.choices) > 1))
         self.which.setVisible(len(self.runs) > 1)
-        self.play.setText("Play" if run is not None and run.told.paused else "Pause")
+        self.play.setEnabled(on or (run is not None and run.resumable))
+        self.play.setText("Play" if run is not None and (run.told.paused or run.resumable) else "Pause")
 
     def _say(self, text: str, bad: bool = False) -> None:
         self.status.setText(text)

@@ -20,7 +20,7 @@ from widgets.base.text.words import figure
 from widgets.window.training.process import TrainProcess
 
 LATELY = 0.8  # of the steps so far: what was judged after so many is told without its step
-ENDS = "It is still learning, and nothing is written when this page is closed: close it once more to end it."
+ENDS = "It is not finished, and nothing is written when this page is closed: close it once more to end it."
 MOST = 200_000  # points of a series; of more, every second one
 
 
@@ -145,15 +145,32 @@ class Run(QObject):
         self.info, self.wanted, self.number = info, wanted, number
         self.told = Told(loss=wanted.loss)
         self.sentence, self.bad = "Starting…", False
+        self._cut = self._again = False  # it has ended without a wish; it was started once more after that
         self._going = False  # it was asked to go back and has not answered yet
         self._next: int | None = None  # where to then: of a drag the last place counts, and no others wait in a queue
         self.warning = ""  # what cannot be done, while it goes on: said until somebody does something
         self.results: Mapping[str, float] = {}
         self.folder = TemporaryDirectory(prefix="equiscope-training-", ignore_cleanup_errors=True)
-        self.process = TrainProcess(self)
-        self.process.told.connect(self._told)
-        self.process.done.connect(self._done)
-        self.process.failed.connect(self._failed)
+        self.process = self._process()
+
+    def _process(self) -> TrainProcess:
+        made = TrainProcess(self)
+        made.told.connect(self._told)
+        made.done.connect(self._done)
+        made.failed.connect(self._failed)
+        return made
+
+    @property
+    def resumable(self) -> bool:
+        """Return whether it was cut off, as by a crash or a kill, and can go on from a step that is kept."""
+        return self._cut and self.told.steered and bool(self.told.kept)
+
+    def again(self) -> None:
+        """Make ready to start once more, from the last kept step."""
+        self._cut, self._again, self._going = False, True, False
+        self.sentence, self.bad, self.told.paused = "Starting again…", False, False
+        self.process = self._process()
+        self.changed.emit()
 
     @property
     def alarming(self) -> bool:
@@ -187,6 +204,7 @@ class Run(QObject):
             ("--examples", w.examples),
         ):
             words += [option, str(value)] if value else []
+        words += ["--resume"] if self._again else []
         self.process.allow(trust)
         self.process.start(words)
 
@@ -259,6 +277,9 @@ class Run(QObject):
         self.changed.emit()
 
     def _failed(self, sentence: str) -> None:
+        self._cut = bool(sentence)
+        if self.resumable:
+            sentence += f" Play goes on from step {self.told.kept[-1]:,}, the last that is kept."
         self.sentence, self.bad = sentence or "Stopped; nothing was written.", bool(sentence)
         self.told.paused = False
         self.over.emit("")

@@ -114,6 +114,8 @@ class Contents:
         error: one sentence when the text is no valid Python.
         code: (path, sha256) of each file that would be executed: it, and what it imports from its folder.
         listing: the members of its archive and the opcodes of its pickles, as lines; the first of them.
+        listed: what that lists, if something else.
+        instead: a sentence on what to open in its place, where it cannot be.
     """
 
     path: str
@@ -130,6 +132,8 @@ class Contents:
     error: str = ""
     code: tuple[tuple[str, str], ...] = field(default=())
     listing: tuple[str, ...] = ()
+    listed: str = "Archive and opcodes"
+    instead: str = ""
 
     @property
     def whole(self) -> bool:
@@ -158,7 +162,7 @@ class Contents:
             "names": [{"name": n.name, "called": n.called, "verdict": n.verdict} for n in self.names],
             "facts": dict(self.facts), "dangers": list(self.dangers), "error": self.error,
             "code": [{"path": path, "sha256": digest} for path, digest in self.code],
-            "listing": list(self.listing),
+            "listing": list(self.listing), "instead": self.instead,
         }  # fmt: skip
 
 
@@ -179,6 +183,7 @@ def told(contents: Contents) -> str:
     """Return what is known of a file, as lines for a terminal."""
     lines = [contents.path, f"  {contents.kind}, {contents.size:,} bytes, sha256 {contents.sha256}"]
     lines.append(f"  {contents.tier}: {TIERS[contents.tier]}")
+    lines += [f"  {contents.instead}"] if contents.instead else []
     lines += [f"  {what}: {value}" for what, value in contents.facts]
     if contents.error:
         lines.append(f"  error: {contents.error}")
@@ -189,7 +194,7 @@ def told(contents: Contents) -> str:
     for name in contents.names:
         lines.append(f"  pickle {'calls' if name.called else 'names'} {name.name}: {name.verdict}")
     if contents.listing:
-        lines.append("  --json has the members of its archive and the opcodes of its pickles")
+        lines.append(f"  {contents.listed.lower()}: --json has them")
     if contents.tensors:
         lines.append(f"  {len(contents.tensors)} tensors, {contents.numel:,} numbers")
         width = min(60, max(len(t.name) for t in contents.tensors[:MOST_LINES]))

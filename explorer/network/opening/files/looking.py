@@ -38,6 +38,10 @@ ENDINGS = (".py", ".safetensors", ".pt", ".pth", ".pt2", ".onnx", ".bin", ".ckpt
 AT_ONCE = 2**24  # bytes of a file that are read before somebody may ask for its end
 MOST_MEMBERS = 200_000  # of an archive
 MOST_GROWTH = 200  # times that a member may grow when it is unpacked; torch stores without packing
+GRAPH = (
+    "It is a graph of operators, which torch does not run. Open the Python file that it was made from, or save the "
+    "network there as .pt2: torch.export.save(torch.export.export(network, (x,)), FILE)."
+)
 LARGEST_TEXT = 64 * 2**20  # bytes of a JSON file
 LEGACY_PARTS = 5  # pickles before the numbers in torch's format of before 2020
 _LEGACY = 0x1950A86A20F9469CFC6C
@@ -190,8 +194,9 @@ def _onnx(path: Path) -> Contents:
         facts.append(("numbers also in", ", ".join(dict.fromkeys(found.elsewhere))[:200]))
     shown = tuple((what, value) for what, value in facts if value)
     return Contents(
-        str(path), "ONNX graph", "inspect", tensors=tuple(found.tensors), facts=shown, dangers=tuple(dangers)
-    )
+        str(path), "ONNX graph", "inspect", tensors=tuple(found.tensors), facts=shown, dangers=tuple(dangers),
+        listing=found.lines(), listed="Nodes", instead=GRAPH,
+    )  # fmt: skip
 
 
 def _pickle(path: Path) -> Contents:

@@ -16,10 +16,22 @@ from explorer.network.opening.files.contents import Damaged, TensorEntry
 
 LARGEST = 2**31  # bytes of a protobuf message
 MOST = 2_000_000  # nodes and values
+MOST_LISTED = 2000  # nodes that are kept as text
+MOST_ENDS = 8  # values that a node takes or gives in it
 _TYPES = (
     "undefined", "float32", "uint8", "int8", "uint16", "int16", "int32", "int64", "string", "bool", "float16",
     "float64", "uint32", "uint64", "complex64", "complex128", "bfloat16",
 )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One operator: what it takes and gives by name."""
+
+    operator: str
+    name: str
+    takes: tuple[str, ...]
+    gives: tuple[str, ...]
 
 
 @dataclass(slots=True)
@@ -27,6 +39,8 @@ class Onnx:
     """A graph of operators as the file states it."""
 
     nodes: Counter[str] = field(default_factory=Counter)
+    listed: list[Node] = field(default_factory=list)  # the first of them
+    shapes: dict[str, str] = field(default_factory=dict)  # of the values that the file tells them of
     tensors: list[TensorEntry] = field(default_factory=list)
     inputs: list[str] = field(default_factory=list)
     outputs: list[str] = field(default_factory=list)
@@ -34,6 +48,22 @@ class Onnx:
     foreign: set[str] = field(default_factory=set)  # domains of operators that are no part of ONNX
     opsets: list[str] = field(default_factory=list)
     producer: str = ""
+
+    def lines(self) -> tuple[str, ...]:
+        """Return the nodes in the order of the file, one a line, with the shapes that the file tells."""
+        wide = max((len(node.operator) for node in self.listed), default=0)
+        lines = [
+            f"{k:>5}  {node.operator:<{wide}}  {self._ends(node.takes)} → {self._ends(node.gives)}"
+            + (f"    {node.name}" if node.name else "")
+            for k, node in enumerate(self.listed, 1)
+        ]
+        if (more := self.nodes.total() - len(self.listed)) > 0:
+            lines.append(f"{'':>5}  … and {more:,} more nodes")
+        return tuple(lines)
+
+    def _ends(self, names: tuple[str, ...]) -> str:
+        told = [f"{name} {self.shapes.get(name, '')}".strip() for name in names[:MOST_ENDS] if name]
+        return ", ".join([*told, *(["…"] if len(names) > MOST_ENDS else [])]) or "–"
 
 
 def read_onnx(path: Path) -> Onnx:
@@ -90,24 +120,30 @@ def _graph(data: memoryview, found: Onnx) -> None:
                 entry = _tensor(value, found)
                 given.add(entry.name)
                 found.tensors.append(entry)
-            case 11:
-                inputs.append(_value(value))
-            case 12:
-                found.outputs.append(" ".join(_value(value)))
-        if found.nodes.total() + len(found.tensors) + len(inputs) > MOST:
+                found.shapes[entry.name] = "x".join(map(str, entry.shape))
+            case 11 | 12 | 13:
+                name, kind = _value(value)
+                found.shapes[name] = kind.rpartition(" ")[2]
+                if number == 11:
+                    inputs.append((name, kind))
+                elif number == 12:
+                    found.outputs.append(f"{name} {kind}")
+        if found.nodes.total() + len(found.tensors) + len(found.shapes) > MOST:
             raise Damaged(f"it has more than {MOST:,} nodes and values")
     # old files list initial values among the inputs
     found.inputs = [f"{name} {kind}".strip() for name, kind in inputs if name not in given]
 
 
 def _node(data: memoryview, found: Onnx) -> None:
-    operator, domain = "?", ""
+    texts: dict[int, list[str]] = {}
     for number, value in _fields(data):
-        if number == 4 and isinstance(value, memoryview):
-            operator = _text(value)
-        elif number == 7 and isinstance(value, memoryview):
-            domain = _text(value)
+        if number in (1, 2, 3, 4, 7) and isinstance(value, memoryview):
+            texts.setdefault(number, []).append(_text(value))
+    operator, domain = texts.get(4, ["?"])[-1], texts.get(7, [""])[-1]
     found.nodes[operator] += 1
+    if len(found.listed) < MOST_LISTED:
+        name = texts.get(3, [""])[-1]
+        found.listed.append(Node(operator, name, tuple(texts.get(1, ())), tuple(texts.get(2, ()))))
     if domain not in ("", "ai.onnx", "ai.onnx.ml"):
         found.foreign.add(domain)
 

@@ -40,13 +40,14 @@ class Folder(Way):
 
     name = "folder"
     form = "a folder with config.json and model.safetensors, through transformers"
+    package = "transformers"
 
     def takes(self, base: str) -> bool:
         return (at_home(base) / CONFIG).is_file()
 
     def card(self, base: str, trust: bool | Trust) -> Card:
         folder = at_home(base)
-        transformers = extra("transformers", base)
+        transformers = extra(self.package, base)
         notes: list[str] = []
         network = _loaded(transformers, folder, base, notes)
         for module in network.modules():

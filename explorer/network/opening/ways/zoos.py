@@ -30,8 +30,19 @@ class Zoo(Way):
 
     name = "timm"
 
+    @property
+    def package(self) -> str:  # type: ignore[override]
+        return self.name
+
+    @property
+    def prefix(self) -> str:  # type: ignore[override]
+        return f"{self.name}:"
+
     def takes(self, base: str) -> bool:
-        return base.startswith(f"{self.name}:")
+        return base.startswith(self.prefix)
+
+    def listed(self) -> tuple[str, ...]:
+        return tuple(self.prefix + name for name in self.names(extra(self.package, self.prefix)))
 
     @property
     def form(self) -> str:  # type: ignore[override]

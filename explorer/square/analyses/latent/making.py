@@ -30,8 +30,10 @@ FEWEST = 3  # examples that have a covariance
 STEPS = 9  # of a walk, both ends included
 SAMPLES = 2048
 FIRST = 256  # of them, before the plane: as many as a person sees of them at once
+LITTLE = 16  # of those, which come at once
 CHUNK = 128  # samples that are decoded between two points where newer work may take over
 MOST_BYTES = 2**25  # of all samples
+TELL = 0.3  # seconds between two words on how many examples are encoded
 POLL = 0.02  # seconds between two looks at an embedding that is being computed
 ENDS = (0.5, 99.5)  # per cent of the examples that the decoded grid covers
 
@@ -62,16 +64,21 @@ def refine_latent(p: Prepared, state: State, square: Square) -> Iterator[Square]
     if found is None or known is None or found.problem:
         return
     z = (known.code, known.moved, known.expected)
-    start = time.perf_counter()
+    if _draws(found):  # then the examples tell nothing of them
+        yield from _first_samples(found, state, square, z)
+        square = replace(square, latent=_assembled(found, state, *z))
+    start = told = time.perf_counter()
     for _ in found.encode_examples():
         step("Encoding examples", float("nan"))
+        if time.perf_counter() - told > TELL:
+            told = time.perf_counter()
+            square = replace(square, latent=_assembled(found, state, *z))
         if time.perf_counter() - start > POLL:
             start = time.perf_counter()
             yield square
     choice = taken(found, state)
-    for _ in _samples(found, state, FIRST):
-        yield square
-    yield (square := replace(square, latent=_assembled(found, state, *z)))
+    yield from _first_samples(found, state, square, z)
+    square = replace(square, latent=_assembled(found, state, *z))
     for _ in _fit(found, choice, state.seed):
         yield square
     yield (square := replace(square, latent=_assembled(found, state, *z)))
@@ -89,6 +96,21 @@ def refine_latent(p: Prepared, state: State, square: Square) -> Iterator[Square]
     for _ in _samples(found, state, SAMPLES):
         yield square
     yield _whole(replace(square, latent=replace(_assembled(found, state, *z), laid=True)))
+
+
+def _first_samples(
+    found: Coder, state: State, square: Square, z: tuple[Floats, Floats, Floats | None]
+) -> Iterator[Square]:
+    """Yield the square with a few samples, then with as many as a person sees of them at once."""
+    for most in (LITTLE, FIRST):
+        for _ in _samples(found, state, most):
+            yield square
+        yield (square := replace(square, latent=_assembled(found, state, *z)))
+
+
+def _draws(found: Coder) -> bool:
+    """Return whether a network says itself from what its random codes are drawn."""
+    return any(getattr(found.p.model, name, None) is not None for name in ("draw_codes", "posterior"))
 
 
 def _whole(square: Square) -> Square:
@@ -172,9 +194,11 @@ def _assembled(found: Coder, state: State, z: Floats, moved: Floats, expected: F
     choice = taken(found, state)
     turning = found.complete and found.arrow() is not None
     layer = "code" if found.code_field is not None else ""
+    encoded, count = sum(map(len, found.codes)), 0 if found.examples is None else len(found.examples.inputs)
+    share = f" {encoded / count:.0%}" if encoded and count else ""
     made = Latent(
         choice, offered(turning, found.images), layer, str(found.code_field or "unknown"), len(z), z, moved, expected,
-        busy=found.problem or "Encoding the examples…", whole=bool(found.problem),
+        busy=found.problem or f"Encoding the examples…{share}", whole=bool(found.problem),
     )  # fmt: skip
     if found.examples is not None:
         made = replace(made, title=found.examples.title, names=found.examples.names)
@@ -182,11 +206,12 @@ def _assembled(found: Coder, state: State, z: Floats, moved: Floats, expected: F
         made = replace(made, title=f"{found.code_field.domain.name}s of the input")
     if found.images:
         made = replace(made, picture=pictures(found.p.x.detach().cpu().float().numpy())[0])
-    if found.problem or not found.complete:
+    if found.problem:
         return made
-    made = replace(
-        made, samples=found.made.get(("samples", state.seed)), drawn=found.made.get(("drawn", state.seed), "")
-    )
+    if (images := found.made.get(("samples", state.seed))) is not None:
+        made = replace(made, samples=images, drawn=found.made[("drawn", state.seed)], few=len(images) <= LITTLE)
+    if not found.complete:
+        return made
     plane = found.made.get(_key(choice, state))
     if not isinstance(plane, Plane):
         return replace(made, busy=plane or f"Computing {PROJECTIONS[choice.projection]}…")
@@ -296,32 +321,34 @@ def _samples(found: Coder, state: State, most: int) -> Iterator[None]:
     count = min(SAMPLES, MOST_BYTES // max(1, int(np.prod(found.p.x.shape[-2:]))))
     if len(found.made.get(key, ())) >= min(count, most) or not found.images:
         return
-    chance, codes = np.random.default_rng(state.seed), found.all_codes()
+    chance = np.random.default_rng(state.seed)
     own = getattr(found.p.model, "draw_codes", None)
     if own is not None:
         vectors, drawn = own(count, state.seed)
         z = plain(vectors)
-    elif found.posterior:
-        z, drawn = chance.standard_normal((count, codes.shape[1])), "z from N(0, 1)"
-    elif len(codes) < FEWEST or not np.isfinite(codes).all():
+    elif _draws(found):
+        z, drawn = chance.standard_normal((count, found.encoded(found.p.inputs).shape[1])), "z from N(0, 1)"
+    elif len(codes := found.all_codes()) < FEWEST or not np.isfinite(codes).all():
         return  # there is no plane of them either, and what is said of it stands in the place of both
     else:
         mean, covariance = codes.mean(0), np.atleast_2d(np.cov(codes.T))
         z = chance.multivariate_normal(mean, covariance, count, method="eigh")
         drawn = "z from a Gaussian with the mean and covariance of the examples' codes"
     count = len(z)
-    every = max(1, count // FIRST)  # of all classes and captions, which follow each other, some are seen at first
-    order = np.argsort(np.arange(count) % every > 0, kind="stable")
+    # of all classes and captions, which follow each other, some are seen at first
+    at = np.arange(count)
+    order = np.argsort(sum((at % max(1, count // some) > 0).astype(int) for some in (LITTLE, FIRST)), kind="stable")
     parts = found.made.setdefault(("parts", state.seed), [])  # what newer work interrupts goes on from there
-    for first in range(CHUNK * len(parts), min(count, most), CHUNK):
-        images = found.decode(z[order[first : first + CHUNK]])
+    while (done := sum(map(len, parts))) < (wanted := min(count, most)):
+        images = found.decode(z[order[done : min(done + CHUNK, wanted)]])
         parts.append(np.round(255 * np.clip(images, 0.0, 1.0)).astype(np.uint8))
-        step("Decoding random codes", first / count)
+        step("Decoding random codes", done / count)
         yield
     made = np.concatenate(parts)
     if len(made) == count:
         made = made[np.argsort(order, kind="stable")]
-    elif every > 1:
+    elif (every := count // len(made)) > 1:
+        made = made[np.argsort(order[: len(made)], kind="stable")]
         drawn = f"one in {every} of those to come: {drawn}"
     found.made[key], found.made[("drawn", state.seed)] = _frozen(made), drawn
 

@@ -18,6 +18,7 @@ from explorer.app.training.driving import Drive
 from explorer.app.training.live import Live
 from explorer.app.training.settings import Settings, Steered
 from explorer.declare.card import Card
+from explorer.work.progress import Cancelled
 from explorer.work.training.course import Course
 from tests.explorer.app.training.test_from_command_line import CARDS, learn
 from tests.explorer.parts.small_cards import card
@@ -72,15 +73,17 @@ class Scripted(Live):
 
     def _heed(self, drive: Drive) -> None:
         for wish in self.script.pop(drive.step.step, []):
+            if wish["do"] == "cut":
+                raise Cancelled  # as a kill, which nobody has time to answer
             self._do(drive, wish)
         self._paused = False
 
 
 @pytest.fixture
 def trained(tmp_path: Path) -> Callable[..., Trained]:
-    def run(script: Script, model: Card = CARDS["course"]) -> Trained:
+    def run(script: Script, model: Card = CARDS["course"], resume: bool = False) -> Trained:
         args = argparse.Namespace(
-            live=str(tmp_path), epochs=3, seed=0, rate=1.0, steps=None, loss="", errors=0, transform=""
+            live=str(tmp_path), epochs=3, seed=0, rate=1.0, steps=None, loss="", errors=0, transform="", resume=resume
         )
         said: list[Any] = []
         path = tmp_path / "w.safetensors"
@@ -206,3 +209,13 @@ def test_a_network_that_cannot_be_judged_is_written_all_the_same(trained: Any) -
     assert torch.equal(weight, noisy()[0].get_parameter("weight")) and set(metadata) == {"model", "seed"}
     sentence = "the trained network could not be judged: linalg.svd: The algorithm failed to converge"
     assert {"refused": sentence} in said and said[-1]["figures"] == {}
+
+
+def test_what_was_cut_off_goes_on_from_the_last_kept_step_to_the_same_weights(trained: Any) -> None:
+    """A training of the window that was killed was lost, though its steps were kept."""
+    with pytest.raises(Cancelled):
+        trained({3: [do("rate", 0.5)], 7: [do("seed", 5)], 9: [do("cut")]})
+    again, record, heard = trained({}, resume=True)
+    weight, told, _ = trained({3: [do("rate", 0.5)], 7: [do("seed", 5)]})
+    assert next(line["back"] for line in heard if "back" in line) == 9
+    assert torch.equal(again, weight) and record == told and "rate 0.5" in told["changes"]

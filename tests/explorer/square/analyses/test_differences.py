@@ -13,6 +13,7 @@ from safetensors.torch import save_file
 import models
 from explorer.app.answering.engine import LocalEngine
 from explorer.declare.registry import scan
+from explorer.declare.states.interventions import parse_interventions
 from explorer.declare.telling.summaries import Difference, Differences
 from explorer.square.analyses.differences import difference
 from explorer.state.runs import compared_state, held_text, run_text
@@ -134,3 +135,20 @@ def test_a_run_that_is_held_names_its_parameters(engine):
 @pytest.mark.parametrize("text", ["param=a=b", "model", "&&&", "sample=%00", "param=x", "nothing=1"])
 def test_a_session_may_hold_any_text(text):
     assert compared_state(State(against=text)) is not None
+
+
+def test_interventions_are_of_the_first_network_alone(engine):
+    """Layers of the same name were changed in the other one too, and one that it has not was an error."""
+    plain = State("gat", compare="gcn", sample="karate")
+    other = compared(engine, plain)
+    for text in ("conv1.linear:zero", "conv1.attention:zero"):
+        changed = replace(plain, interventions=parse_interventions([text]))
+        found = compared(engine, changed)
+        assert found.other == other.other
+        wanted = compared_state(changed)
+        assert wanted is not None and not wanted.interventions
+    same = replace(
+        plain, compare="", against=run_text(sample="cora"), interventions=parse_interventions(["conv1:zero"])
+    )
+    wanted = compared_state(same)
+    assert wanted is not None and wanted.interventions == same.interventions

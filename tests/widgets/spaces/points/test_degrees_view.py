@@ -6,6 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QContextMenuEvent
+from PySide6.QtWidgets import QApplication
 
 from explorer.spaces.points.drawing.spectrum import Spectrum
 from explorer.spaces.volume.drawing.values import VolumePart
@@ -118,3 +121,16 @@ def test_scalars_have_none_and_the_basis_is_drawn(view: DegreesView) -> None:
     assert view.degrees.spectrum is None and "no values of a degree" in view.degrees.message
     assert view.basis.isVisible() and view.basis.curve is part.curves["basis"]
     assert "function" in view.basis.read(view.basis.box.viewRect().center())
+
+
+def test_each_kind_of_value_is_reached_by_keys_with_its_menu(view: DegreesView, qtbot: Any) -> None:
+    give(view, points_frame("tensor-field-network", TURN, "layer1.gate"))
+    chart = view.degrees
+    asked: list[int] = []
+    chart.asked.connect(lambda degree, at: asked.append(degree))
+    assert chart.spectrum is not None
+    chart.setFocus()
+    for _ in range(2 * len(chart.spectrum.kinds)):
+        qtbot.keyClick(chart, Qt.Key.Key_Right)
+        QApplication.sendEvent(chart, QContextMenuEvent(QContextMenuEvent.Reason.Keyboard, QPoint(), QPoint()))
+    assert asked == [int(kind[0]) for kind in chart.spectrum.kinds for _ in range(2)]

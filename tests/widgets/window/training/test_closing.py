@@ -9,9 +9,11 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QPushButton
 from pytestqt.qtbot import QtBot
+from safetensors import safe_open
 
 import main
 from explorer.app.answering.engine import LocalEngine
+from explorer.declare.states.model_name import LIVE
 from explorer.state.state import State
 from tests.widgets.parts.driving.windows import LONGEST_MS, Open
 
@@ -48,3 +50,50 @@ def test_a_training_is_not_lost_by_one_click(qtbot: QtBot, open_window: Open, tm
     assert page.isVisible()
     qtbot.keyClick(page, Qt.Key.Key_Escape)
     assert not page.isVisible()
+
+
+def test_a_training_is_not_lost_by_quitting_once(qtbot: QtBot, open_window: Open, tmp_path: Path) -> None:
+    """Ctrl+Q ended it at once, where closing its page asked."""
+    window = open_window(State("plain-cnn", device="cpu"))
+    window.menus.actions["train"].trigger()
+    page = window.files.trainer.page
+    assert page is not None
+    page.path.setText(str(tmp_path / "own.safetensors"))
+    qtbot.mouseClick(page.go, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: page.run is not None and page.run.told.step > 0, timeout=LONGEST_MS)
+    run = page.run
+    assert run is not None
+    window.menus.actions["quit"].trigger()
+    assert window.isVisible() and run.process.running and "quit once more" in window.infobar.text.text()
+    window.menus.actions["quit"].trigger()
+    assert not window.isVisible() and not run.process.running
+
+
+def test_a_training_that_is_killed_goes_on_with_play(qtbot: QtBot, open_window: Open, tmp_path: Path) -> None:
+    """It was lost, though its steps were kept."""
+    window = open_window(State("plain-cnn", device="cpu"))
+    window.menus.actions["train"].trigger()
+    page = window.files.trainer.page
+    assert page is not None
+    page.path.setText(str(tmp_path / "own.safetensors"))
+    qtbot.mouseClick(page.go, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: page.run is not None and len(page.run.told.kept) > 1, timeout=LONGEST_MS)
+    run = page.run
+    assert run is not None
+    qtbot.waitUntil(lambda: window.controller.state.model.endswith(LIVE), timeout=LONGEST_MS)
+    page.rate.setValue(0.5)
+    run.process.process.kill()
+    qtbot.waitUntil(lambda: "Play goes on from step" in page.status.text(), timeout=LONGEST_MS)
+    qtbot.waitUntil(lambda: window.controller.state.model == "plain-cnn", timeout=LONGEST_MS)
+    kept = run.told.kept[-1]
+    assert f"{kept:,}" in page.status.text() and page.play.isEnabled() and page.play.text() == "Play"
+    stood: list[int] = []
+    qtbot.mouseClick(page.play, Qt.MouseButton.LeftButton)
+    run.process.told.connect(lambda found: stood.append(found["back"]) if "back" in found else None)
+    qtbot.waitUntil(lambda: bool(stood) and run.told.step > stood[0], timeout=LONGEST_MS)
+    qtbot.waitUntil(lambda: window.controller.state.model.endswith(LIVE), timeout=LONGEST_MS)
+    assert stood == [kept] and run.process.running and page.play.text() == "Pause"
+    qtbot.mouseClick(page.finish, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: (tmp_path / "own.safetensors").is_file(), timeout=LONGEST_MS)
+    with safe_open(tmp_path / "own.safetensors", "pt") as file:
+        assert "rate 0.5" in file.metadata()["changes"]

@@ -125,7 +125,7 @@ def page(qtbot: QtBot, tmp_path: Path) -> Iterator[TrainPage]:
     qtbot.addWidget(parent)
     made = TrainPage(parent, infos, "gan", str(tmp_path))
     run: Any = run_of(1, loss=[1.0])
-    run.info, run.sentence, run.warning, run.alarming = infos[0], "Trained.", "", False
+    run.info, run.sentence, run.warning, run.alarming, run.resumable = infos[0], "Trained.", "", False, False
     run.told.choices, run.told.loss = ("in turn", "D alone"), "D alone"
     made.runs.append(run)
     made.which.addItem(run.name)

@@ -310,6 +310,9 @@ def test_an_onnx_graph_is_listed(tmp_path: Path) -> None:
     facts = dict(found.facts)
     assert facts["operators"] == "2: 1 MatMul, 1 Relu" and facts["inputs"] == "x float32 batchx2"
     assert facts["outputs"] == "z float32 batchx3" and facts["operator sets"] == "ai.onnx 17"
+    lines = ["    1  MatMul  x batchx2, w 2x3 → y", "    2  Relu    y → z batchx3"]
+    assert list(found.listing) == lines and found.listed == "Nodes", "its nodes were counted and not shown"
+    assert "torch.export.save" in found.instead and found.instead in told(found)
 
 
 def test_an_onnx_file_that_asks_for_another_file_is_told(tmp_path: Path) -> None:
