@@ -13,7 +13,7 @@ from PySide6.QtGui import QFontMetricsF, QPainter, QPen
 from PySide6.QtWidgets import QGraphicsItem, QGraphicsObject, QGraphicsSceneHoverEvent
 
 from widgets.base.camera import Camera
-from widgets.base.look.colours import heat_pixels, paint_marks
+from widgets.base.look.colours import heat_pixels, paint_frame, paint_marks
 from widgets.charts.items.marks import ink
 from widgets.charts.library import pg
 from widgets.charts.scene.box import CameraBox
@@ -63,6 +63,7 @@ class MapItem(QGraphicsObject):
         self.values: NDArray[Any] | None = None
         self.channel: int | None = None
         self.marks: tuple[Place, ...] = ()  # outlined; channel -1 means every tile
+        self.tile: int | None = None  # the channel whose tile is outlined, among several
         self.tiling: Tiling | None = None
         self.labels: tuple[str, ...] = ()  # of the orientation channels
         self._box = QRectF(0, 0, 10, 10)
@@ -109,9 +110,9 @@ class MapItem(QGraphicsObject):
             self.channel = channel
             self._compose()
 
-    def set_marks(self, marks: tuple[Place, ...]) -> None:
-        if marks != self.marks:
-            self.marks = marks
+    def set_marks(self, marks: tuple[Place, ...], tile: int | None = None) -> None:
+        if (marks, tile) != (self.marks, self.tile):
+            self.marks, self.tile = marks, tile
             self._show_bars()
             self.over.update()
 
@@ -334,6 +335,10 @@ class MapItem(QGraphicsObject):
         every = range(len(self._shown))
         places = [(c, *m[1:]) for m in self.marks for c in (every if m[0] < 0 else (m[0],))]
         paint_marks(painter, [self.rect_of(place) for place in places])
+        if self.tile is not None and self.tile in every and len(every) > 1 and not self._alone:
+            corner = self.rect_of((self.tile, 0, 0))
+            far = self.rect_of((self.tile, *(side - 1 for side in self._shown.shape[1:])))
+            paint_frame(painter, corner.united(far))
 
     def _paint_labels(self, painter: QPainter, frame: QRectF) -> None:
         strip = self.strip()
