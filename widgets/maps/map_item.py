@@ -13,7 +13,7 @@ from PySide6.QtGui import QFontMetricsF, QPainter, QPen
 from PySide6.QtWidgets import QGraphicsItem, QGraphicsObject, QGraphicsSceneHoverEvent
 
 from widgets.base.camera import Camera
-from widgets.base.look.colours import heat_pixels, paint_frame, paint_marks
+from widgets.base.look.colours import heat_pixels, paint_marks
 from widgets.charts.items.marks import ink
 from widgets.charts.library import pg
 from widgets.charts.scene.box import CameraBox
@@ -302,6 +302,13 @@ class MapItem(QGraphicsObject):
         wide = pixel * self._wide
         return QRectF(target.left() + x * cell + column * wide, target.top() + y * cell + row * pixel, wide, pixel)
 
+    def tile_rect(self) -> QRectF:
+        """Return the box of the tile that is outlined, empty where none is, or none beside others."""
+        if self.tile is None or self._alone or self._shown is None or not self.tile < len(self._shown) > 1:
+            return QRectF()
+        far = (self.tile, *(side - 1 for side in self._shown.shape[1:]))
+        return self.rect_of((self.tile, 0, 0)).united(self.rect_of(far))
+
     def value_at(self, place: Place) -> float | None:
         """Return the value at (channel, row, column), or None outside of the array."""
         channel, row, column = place
@@ -335,10 +342,8 @@ class MapItem(QGraphicsObject):
         every = range(len(self._shown))
         places = [(c, *m[1:]) for m in self.marks for c in (every if m[0] < 0 else (m[0],))]
         paint_marks(painter, [self.rect_of(place) for place in places])
-        if self.tile is not None and self.tile in every and len(every) > 1 and not self._alone:
-            corner = self.rect_of((self.tile, 0, 0))
-            far = self.rect_of((self.tile, *(side - 1 for side in self._shown.shape[1:])))
-            paint_frame(painter, corner.united(far))
+        if not (tile := self.tile_rect()).isEmpty():
+            paint_marks(painter, [tile])
 
     def _paint_labels(self, painter: QPainter, frame: QRectF) -> None:
         strip = self.strip()

@@ -63,13 +63,6 @@ def paint_marks(painter: QPainter, rects: list[QRectF]) -> None:
     painter.drawRects(rects)
 
 
-def paint_frame(painter: QPainter, rect: QRectF) -> None:
-    """Outline a picture among others."""
-    painter.setBrush(Qt.BrushStyle.NoBrush)
-    painter.setPen(QPen(colour("accent"), 2))
-    painter.drawRect(rect.adjusted(-1, -1, 1, 1))
-
-
 def paint_ticks(painter: QPainter, pairs: list[tuple[QRectF, QRectF]]) -> None:
     """Draw short lines at the four borders of each picture, level with the data pixel that is marked in it."""
     lines = []
