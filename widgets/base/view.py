@@ -131,6 +131,9 @@ class View(QWidget):
     def take_looks(self, looks: Mapping[str, Any], sample: str) -> None:
         """Show what is drawn of `sample` as `looks` say; what in them is unknown or impossible is left as it is."""
 
+    def forget_choices(self) -> None:
+        """Choose again by itself what of its data is drawn: a lesson begins as it is written."""
+
     def caption(self) -> str:
         """Return one line that says what is shown with which parameters, for exported figures."""
         return ""

@@ -168,6 +168,12 @@ class MatrixView(FrameView[str]):
             self.choice.blockSignals(False)
         self._choices.setVisible(len(titles) > 1)
 
+    def forget_choices(self) -> None:
+        self._chosen = ""
+        if self.choice.count():
+            self.choice.setCurrentIndex(0)
+        self._chosen = ""
+
     def _choose(self, title: str) -> None:
         self._chosen = title
         for grid in self.grids:

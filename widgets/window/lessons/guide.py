@@ -98,6 +98,9 @@ class Guide(QObject):
         self.walk = self.course.walk(self._path, session)
         self._start = self._controller.state
         self._answered = {k for k, done in enumerate(self.walk.done) if done}
+        for view in (seat.view for seat in self._shell.panes.seats):
+            if view is not None:
+                view.forget_choices()
         self._want(session)
         panel = self._build()
         panel.show_session(session)

@@ -66,6 +66,14 @@ def test_a_choice_in_a_view_is_noticed_and_opening_the_view_is_not_enough(qtbot:
     qtbot.keyClick(view.choice, Qt.Key.Key_Down)
     assert view.choice.currentText().startswith("β")
     qtbot.waitUntil(lambda: guide.walk.done[2])
+    window.controller.open_session(str(next(LESSONS.glob("06-*.json"))))
+    settle(qtbot, window)
+    assert view.choice.currentText().startswith("local Delta"), "what was chosen in another lesson is forgotten"
+    view.choice.setCurrentIndex(1)
+    window.controller.open_session(str(next(LESSONS.glob("04-*.json"))))
+    settle(qtbot, window)
+    window.show_view("matrix")
+    qtbot.waitUntil(lambda: view.choice.currentText().startswith("shift-invariant"))
 
 
 def test_the_page_of_a_network_does_not_answer_a_riddle(qtbot: QtBot, open_window: Open) -> None:
