@@ -6,7 +6,7 @@ from fnmatch import fnmatchcase
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QComboBox
 from pytestqt.qtbot import QtBot
 
 from explorer.state.lessons.pattern import CHOSEN, view_named
@@ -35,14 +35,16 @@ def begin(qtbot: QtBot, window: MainWindow, number: str) -> Guide:
 
 
 def choose(qtbot: QtBot, window: MainWindow, wanted: str) -> None:
-    """Choose in a list of a view what a condition like "matrix > V*" asks for."""
-    for name, box in choices(window):
-        for k in range(box.count()):
-            if fnmatchcase(f"{name}{CHOSEN}{box.itemText(k)}", wanted):
-                box.setCurrentIndex(k)
-                box.activated.emit(k)
-                return
-    pytest.fail(f"no list has {wanted}")
+    """Choose in a list of a view what a condition like "matrix > V*" asks for; some is offered once it is measured."""
+
+    def offered() -> list[tuple[QComboBox, int]]:
+        lists = [(f"{name}{CHOSEN}", box) for name, box in choices(window)]
+        return [(b, k) for name, b in lists for k in range(b.count()) if fnmatchcase(name + b.itemText(k), wanted)]
+
+    qtbot.waitUntil(lambda: bool(offered()), timeout=PATIENCE_MS)
+    box, k = offered()[0]
+    box.setCurrentIndex(k)
+    box.activated.emit(k)
 
 
 def take(qtbot: QtBot, window: MainWindow, guide: Guide, k: int, start: State) -> None:
