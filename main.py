@@ -10,6 +10,9 @@ if __name__ == "__main__":  # before all other imports, which take half a second
     from explorer.work.processes.asked_to_end import leave_at_once
 
     leave_at_once()
+    from explorer.work.files.compiled import keep_compiled
+
+    keep_compiled()
 
 import argparse
 import os

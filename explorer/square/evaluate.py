@@ -32,6 +32,7 @@ from explorer.square.analyses.figures import at_once
 from explorer.square.analyses.latent.making import at_once as latent_now
 from explorer.square.both_ways import BothWays
 from explorer.square.drawing.layers import drawn, drawn_filters, frozen, matrices, receptive_field, scores_of
+from explorer.square.drawing.masks import bound_of
 from explorer.square.drawing.weights import weights_of
 from explorer.square.frame import Array, InputPicture, LayerInfo, Measure, Square
 from explorer.square.judging import cut_off, judged, limit, vanishing_in
@@ -303,9 +304,7 @@ def _picture(one: BothWays, measures: Mapping[str, Measure]) -> Square:
             known = measure.mask(element, one.value, f, layer.sees).places
             known_a = None if known is None else frozen(known)
     shown = [a for a in (fixed.fx, f_gx, rho_fx) if a is not None and a.size]
-    if layer.name == p.trouble.layer:
-        shown = [a[np.isfinite(a)] for a in shown if np.isfinite(a).any()]
-    scale = max((max(float(a.max()), -float(a.min())) for a in shown), default=0.0)
+    scale = max((_largest(a, fixed.barred) for a in shown), default=0.0)
     last = (bool(p.labels), p.trace[p.trace.output].field, state.node)
     scores = scores_of(one.answers[p.trace.output], *last, element)
     if not np.isfinite(scores).all():
@@ -362,6 +361,7 @@ class _Fixed:
     labels: tuple[str, ...]
     columns: int
     matrices: Mapping[str, Array]
+    barred: float  # magnitude beyond which entries are masks
 
 
 def _fixed(p: Prepared, layer: Layer) -> _Fixed:
@@ -373,7 +373,16 @@ def _fixed(p: Prepared, layer: Layer) -> _Fixed:
 def _drawn_once(p: Prepared, name: str) -> _Fixed:
     layer = p.trace[name]
     fx, total = drawn(p.values[name], layer.field)
-    return _Fixed(drawn(p.x, shown_as(p))[0], fx, total, *drawn_filters(p, layer), _matrices(p))
+    barred = bound_of(fx)
+    return _Fixed(drawn(p.x, shown_as(p))[0], fx, total, *drawn_filters(p, layer), _matrices(p), barred)
+
+
+def _largest(values: Array, barred: float) -> float:
+    """Return the largest magnitude of what is finite and no mask: beside −1e9 all other scores have one colour."""
+    most = max(float(values.max()), -float(values.min()))
+    if most <= barred and np.isfinite(most):
+        return most
+    return float(np.abs(values[np.isfinite(values) & (np.abs(values) <= barred)]).max(initial=0.0))
 
 
 @kept(most=64)

@@ -90,9 +90,16 @@ def corrected(wanted: State, state: State, catalogue: Catalogue) -> list[str]:
     return said
 
 
-def without_missing(state: State, layers: Sequence[LayerSeen], shown: str, places: int) -> tuple[State, str]:
-    """Return the state without a layer or a place that the answer does not have, and a sentence about it or ""."""
+def without_missing(
+    state: State, layers: Sequence[LayerSeen], shown: str, places: int, was: State | None = None
+) -> tuple[State, str]:
+    """Return the state without a layer or a place that the answer does not have, and a sentence about it or "".
+
+    A layer that `was` shown of this network has gone with a parameter, and nobody has misspelt it.
+    """
     if sentence := missing_layer(state, layers):
+        if was is not None and (was.model, was.layer) == (state.model, state.layer):
+            return replace(state, layer=""), f"That leaves out {state.layer}: {shown} is shown."
         return replace(state, layer=""), f"{sentence}{'' if sentence.endswith('?') else ';'} {shown} is shown."
     if sentence := missing_place(state.sample, places, state.node):
         return replace(state, node=None, other=None), f"{sentence}; none is selected."

@@ -93,7 +93,7 @@ def matrix(model: nn.Module) -> dict[str, Tensor]:
         conv = model.get_submodule(name)
         assert isinstance(conv, nn.Conv2d)
         filters = F.pad(conv.weight.detach(), (0, 1, 0, 1))
-        drawn[f"{name}: filters"] = torch.cat([torch.cat(list(row), 1) for row in filters])
+        drawn[f"{name}: outputs down, inputs across"] = torch.cat([torch.cat(list(row), 1) for row in filters])
     return drawn
 
 

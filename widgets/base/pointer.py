@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from functools import partial
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QEvent, QObject, QPointF, Qt, Signal
+from PySide6.QtGui import QCursor, QMouseEvent
+from PySide6.QtWidgets import QApplication, QWidget
 
 
 class Pointer(QObject):
@@ -43,3 +45,15 @@ class Pointers(QObject):
                     getattr(pointer, signal).emit(value)
         finally:
             self._telling = False
+
+
+def point_again(view: QWidget) -> None:
+    """Let a view look again at what is under a cursor that rests: the view has changed below it."""
+    at = QCursor.pos()
+    under = QApplication.widgetAt(at)
+    buttons = QApplication.mouseButtons()
+    if under is None or buttons != Qt.MouseButton.NoButton or not (under is view or view.isAncestorOf(under)):
+        return
+    inside, modifiers = QPointF(under.mapFromGlobal(at)), QApplication.keyboardModifiers()
+    event = QMouseEvent(QEvent.Type.MouseMove, inside, QPointF(at), Qt.MouseButton.NoButton, buttons, modifiers)
+    QApplication.sendEvent(under, event)

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QAbstractScrollArea, QWidget
 from explorer.square.frame import Frame, Moved, OrbitCurve, Outline, Square
 from explorer.state.catalogue import Catalogue
 from explorer.state.state import State
-from widgets.base.pointer import Pointer
+from widgets.base.pointer import Pointer, point_again
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +55,8 @@ class View(QWidget):
         super().__init__(parent)
         self._waiting: dict[str, Callable[[], None]] = {}
         self.pointer = Pointer(self)  # linked with those of the other views by the window
+        self._reads = False  # whether it has told what is under the cursor, which is another thing in the next frame
+        self.hovered.connect(self._has_told)
 
     # what the main window calls -------------------------------------------------------------------------------
     def set_frame(self, frame: Frame | None) -> None:
@@ -129,6 +131,9 @@ class View(QWidget):
     def take_looks(self, looks: Mapping[str, Any], sample: str) -> None:
         """Show what is drawn of `sample` as `looks` say; what in them is unknown or impossible is left as it is."""
 
+    def forget_choices(self) -> None:
+        """Choose again by itself what of its data is drawn: a lesson begins as it is written."""
+
     def caption(self) -> str:
         """Return one line that says what is shown with which parameters, for exported figures."""
         return ""
@@ -155,6 +160,11 @@ class View(QWidget):
         waiting, self._waiting = self._waiting, {}
         for show in waiting.values():
             show()
+        if self._reads:
+            point_again(self)
+
+    def _has_told(self, text: str) -> None:
+        self._reads = bool(text)
 
     def showEvent(self, event: Any) -> None:
         super().showEvent(event)

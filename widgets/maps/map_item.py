@@ -63,6 +63,7 @@ class MapItem(QGraphicsObject):
         self.values: NDArray[Any] | None = None
         self.channel: int | None = None
         self.marks: tuple[Place, ...] = ()  # outlined; channel -1 means every tile
+        self.tile: int | None = None  # the channel whose tile is outlined, among several
         self.tiling: Tiling | None = None
         self.labels: tuple[str, ...] = ()  # of the orientation channels
         self._box = QRectF(0, 0, 10, 10)
@@ -109,9 +110,9 @@ class MapItem(QGraphicsObject):
             self.channel = channel
             self._compose()
 
-    def set_marks(self, marks: tuple[Place, ...]) -> None:
-        if marks != self.marks:
-            self.marks = marks
+    def set_marks(self, marks: tuple[Place, ...], tile: int | None = None) -> None:
+        if (marks, tile) != (self.marks, self.tile):
+            self.marks, self.tile = marks, tile
             self._show_bars()
             self.over.update()
 
@@ -301,6 +302,13 @@ class MapItem(QGraphicsObject):
         wide = pixel * self._wide
         return QRectF(target.left() + x * cell + column * wide, target.top() + y * cell + row * pixel, wide, pixel)
 
+    def tile_rect(self) -> QRectF:
+        """Return the box of the tile that is outlined, empty where none is, or none beside others."""
+        if self.tile is None or self._alone or self._shown is None or not self.tile < len(self._shown) > 1:
+            return QRectF()
+        far = (self.tile, *(side - 1 for side in self._shown.shape[1:]))
+        return self.rect_of((self.tile, 0, 0)).united(self.rect_of(far))
+
     def value_at(self, place: Place) -> float | None:
         """Return the value at (channel, row, column), or None outside of the array."""
         channel, row, column = place
@@ -334,6 +342,8 @@ class MapItem(QGraphicsObject):
         every = range(len(self._shown))
         places = [(c, *m[1:]) for m in self.marks for c in (every if m[0] < 0 else (m[0],))]
         paint_marks(painter, [self.rect_of(place) for place in places])
+        if not (tile := self.tile_rect()).isEmpty():
+            paint_marks(painter, [tile])
 
     def _paint_labels(self, painter: QPainter, frame: QRectF) -> None:
         strip = self.strip()

@@ -63,14 +63,17 @@ class Tiling:
         return block * self.step_block + orientation * self.step_x, row * self.step_y
 
     def hit(self, x: float, y: float) -> tuple[int, int, int] | None:
-        """Return (channel, row, column) of the data pixel at a point; None in a gap or outside."""
+        """Return (channel, row, column) of the data pixel at a point; None outside.
+
+        A gap belongs to the tile before it: where tiles are small it is a large part of what one may click.
+        """
         if x < 0 or y < 0:
             return None
         block, x = divmod(x, self.step_block)
         orientation, x = divmod(x, self.step_x)
         row, y = divmod(y, self.step_y)
-        x, y = x // self.cell, y // self.cell
-        if x >= self.width or y >= self.height or orientation >= self.order or block >= self.blocks:
+        x, y = min(x // self.cell, self.width - 1), min(y // self.cell, self.height - 1)
+        if orientation >= self.order or block >= self.blocks:
             return None
         channel = int((row * self.blocks + block) * self.order + orientation)
         return (channel, int(y), int(x)) if channel < self.channels else None

@@ -21,6 +21,7 @@ from widgets.base.text.excerpts import TRY, layer_as_html
 from widgets.base.text.groups import written
 from widgets.base.text.highlight import python_as_html
 from widgets.base.text.indices import with_indices
+from widgets.base.text.words import WITHHELD
 from widgets.base.view import ViewSpec
 from widgets.views.choosing.cards import Loading
 
@@ -114,7 +115,7 @@ class EquationView(StateView):
             tab.setChecked(bool(k) == self._second)
         self._bar.setVisible(bool(self._names[1]))
         self._pages.setCurrentWidget(self.page if loaded else self.loading)
-        shown = (self.name, self.info, theme.current().name, loaded, self._layer())
+        shown = (self.name, self.info, theme.current().name, loaded, self._layer(), self._quiet())
         if shown == self._shown:
             return  # a frame changes nothing here: the place read to stays
         same = isinstance(self._shown, tuple) and self._shown[:1] == shown[:1]
@@ -130,6 +131,10 @@ class EquationView(StateView):
         """Return the selected layer's own lines of source, with its error."""
         square = next((s for s in self.squares if s.model == self.name), None)
         return "" if square is None else layer_as_html(square, self.font().pointSizeF())
+
+    def _quiet(self) -> bool:
+        """Say whether a lesson asks which layer of the model is to blame."""
+        return any(s.model == self.name and s.verdict == WITHHELD for s in self.squares)
 
     def reveal(self, layer: str) -> None:
         """Turn to the lines of a layer, which may still be on their way."""
@@ -169,11 +174,13 @@ class EquationView(StateView):
             parts += [f'<p style="{style}">{with_indices(html.escape(line))}</p>' for line in lines]
         if info.reference:
             parts.append(f'<p style="color:{t.muted}">{_linked(info.reference, t.accent)}</p>')
-        if info.notes:
+        if quiet := self._quiet():
+            parts.append(f'<p style="color:{t.muted}">Notes and source name the layer: they are behind Reveal.</p>')
+        elif info.notes:
             notes = "".join(f"<li>{_with_code(note)}</li>" for note in info.notes)
             parts.append(f'<ul style="margin-left:-18px">{notes}</ul>')
         parts.append(self._layer())
-        if info.source.strip():
+        if info.source.strip() and not quiet:
             fixed = QFontInfo(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)).family()
             code = python_as_html(info.source.strip("\n")).replace(
                 "<pre>", f"<pre style=\"font-family:'{fixed}', monospace; font-size:{0.92 * size:.1f}pt; margin:0\">", 1

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import re
+from collections.abc import Sequence
 from typing import Any
 
 from numpy.typing import NDArray
@@ -30,6 +32,7 @@ NOTHING = "Drop an image or pick a digit to see the matrices of a network."
 NONE = "This model draws no weight matrix"
 ROOM = (64.0, 44.0)  # pixels of the axis at the left, and of the one below
 EDGE = 9.0  # of them, beside the names of the axes
+TILED = re.compile(r"(?:^|: )(?P<down>[^:]+) down, (?P<across>[^:]+) across$")  # in titles of filters, side by side
 
 
 class PixelAxis(ValueAxis):
@@ -38,6 +41,7 @@ class PixelAxis(ValueAxis):
     def __init__(self, orientation: str) -> None:
         self.count, self.length = 0, 0  # pixels, and pixels in one image row
         self.named = ""  # what its lines are, where the title of the matrix says so
+        self.counted = True
         self.pixel = 1.0  # of the screen
         super().__init__(orientation)
         self.setStyle(maxTextLevel=0, hideOverlappingLabels=False)
@@ -50,8 +54,9 @@ class PixelAxis(ValueAxis):
             return self.named
         return ("output" if self.upright else "input") + (" pixel" if self.length else "")
 
-    def show_pixels(self, count: int, length: int, named: str = "") -> None:
-        self.count, self.length, self.named = count, length, named
+    def show_pixels(self, count: int, length: int, named: str = "", counted: bool = True) -> None:
+        """Stand beside so many lines; those of tiles are not `counted`, for their number says nothing."""
+        self.count, self.length, self.named, self.counted = count, length, named, counted
         self._name()
         self.redraw()
 
@@ -83,14 +88,22 @@ class PixelAxis(ValueAxis):
         self.setLabel(self.what, **{"color": current().text, "font-size": "12px"})
 
     def tickValues(self, low: float, high: float, size: float) -> list[tuple[float, list[float]]]:
-        low, high = sorted((low, high))
+        if not self.counted:
+            return []
+        # the picture has several pixels for one of a small matrix: ticks stand among those of the picture
+        low, high = (end * self.scale for end in sorted((low, high)))
         step, metrics = self.length or _round_step(max(1, self.count)), QFontMetricsF(self.font)
         pixel = size / (high - low) if high > low else 1.0
         room = (metrics.height() if self.upright else metrics.horizontalAdvance(str(self.count))) + 6
         every = max(1, math.ceil(room / (step * pixel)))  # so many ticks to one number
         places = [k * step for k in range(math.ceil(self.count / step)) if low - 0.5 <= k * step <= high + 0.5]
-        numbered = [float(at) for at in places if at % (every * step) == 0]
-        return [(float(every * step), numbered), (float(step), [float(at) for at in places if at % (every * step)])]
+        middle = 0.0 if self.length else 0.5  # a number is that of a line where rows begin, else of the whole cell
+        numbered = [(at + middle) / self.scale for at in places if at % (every * step) == 0]
+        between = [(at + middle) / self.scale for at in places if at % (every * step)]
+        return [(every * step / self.scale, numbered), (step / self.scale, between)]
+
+    def tickStrings(self, values: Sequence[float], scale: float, spacing: float) -> list[str]:
+        return [self.text(math.floor(v * self.scale + 1e-6)) for v in values]
 
 
 class MatrixView(FrameView[str]):
@@ -155,6 +168,12 @@ class MatrixView(FrameView[str]):
             self.choice.blockSignals(False)
         self._choices.setVisible(len(titles) > 1)
 
+    def forget_choices(self) -> None:
+        self._chosen = ""
+        if self.choice.count():
+            self.choice.setCurrentIndex(0)
+        self._chosen = ""
+
     def _choose(self, title: str) -> None:
         self._chosen = title
         for grid in self.grids:
@@ -170,7 +189,7 @@ class MatrixView(FrameView[str]):
             if i >= len(squares):
                 continue
             square, matrix = squares[i], matrices[i]
-            name = f"{square.title}, {title}" if len(squares) > 1 else f"{square.layer.name}: {title}"
+            name = f"{square.title}, {title}" if len(squares) > 1 else title  # a network's, whatever layer is looked at
             role = ("first", "second")[i] if len(squares) > 1 else ""
             if matrix is None or matrix.size == 0:
                 grid.set_title(f"{square.title}: {NONE.lower()}", role)
@@ -181,8 +200,9 @@ class MatrixView(FrameView[str]):
             size, short = f"{rows}×{columns}", name.rsplit(": ", 1)[0]
             grid.set_title(f"{name}, {size}", role, (f"{short}, {size}", short))
             grid.set_values(matrix[None], -self._scale, self._scale)
+            tiled = TILED.search(title)
             for axis, count, named in zip(axes, (columns, rows), named_in(title)):
-                axis.show_pixels(count, row_length(count, square, guess=not named), named)
+                axis.show_pixels(count, 0 if tiled else row_length(count, square, guess=not named), named, not tiled)
             grid.arrange()
         self._place_axes()
 
@@ -203,6 +223,9 @@ class MatrixView(FrameView[str]):
         _, row, column = place
         across, up = self.axes[index]
         wide, high = across.length, up.length
+        if not up.counted:  # a number within a tile
+            self.hovered.emit(f"{self.choice.currentText()}:  {precise(value)}")
+            return
         outputs = f"{up.what} {row}" + (f" ({row // high}, {row % high})" if high else "")
         inputs = f"{across.what} {column}" + (f" ({column // wide}, {column % wide})" if wide else "")
         self.hovered.emit(f"{self.choice.currentText()}, {outputs}, {inputs}:  {precise(value)}")
@@ -224,12 +247,14 @@ class MatrixView(FrameView[str]):
 
     def caption(self) -> str:
         title = self.choice.currentText()
-        parts = [f"{s.model}, {s.layer.name}, matrix {title}" for s in self.squares if title in s.matrices]
+        parts = [f"{s.model}, matrix {title}" for s in self.squares if title in s.matrices]
         return f"{'; '.join(parts)}, colours ±{figure(self._scale)}" if parts else ""
 
 
 def named_in(title: str) -> tuple[str, str]:
     """Return what the columns and the rows are by a title like "α: filters × unit peaks", "" where it does not say."""
+    if (tiled := TILED.search(title)) is not None:
+        return tiled["across"], tiled["down"]
     rows, cross, columns = title.rpartition(": ")[2].partition(" × ")
     return (columns, rows) if cross else ("", "")
 

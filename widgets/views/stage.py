@@ -377,10 +377,11 @@ class Stage(View):
                     names = row.place_names("fx")
                     source = self.hands.place_of_x(names, linked["fx"], x)
             for other, panel in row.panels.items():
-                at = linked.get(other)
+                at, tile = linked.get(other), None
                 if at is not None and square.fx.shape[1:] != (1, 1):
-                    at = (-1, *at[1:])  # the same place in every tile
-                panel.set_marks(() if at is None else (at,))
+                    # the same place in every tile, and which of them: an element may move channels as well
+                    at, tile = (-1, *at[1:]), at[0] if self._hover is not None and at[0] >= 0 else None
+                panel.set_marks(() if at is None else (at,), tile)
         # the clicked unit's place is within its outlined field of view, which a mark would cover
         seen = source is not None and (self._hover is not None or squares[0].field_of_view is None)
         self.before.set_marks(((0, *source[1:]),) if source is not None and seen else ())

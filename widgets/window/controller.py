@@ -378,7 +378,8 @@ class Controller(QObject):
         if frame.state.epoch != self.state.epoch:
             return  # the state has moved on while the frame was on its way to this thread
         for square in frame.squares[:1]:
-            there, sentence = without_missing(self.state, square.layers, square.layer.name, square.places)
+            was = self.frame.state if self.frame is not None else None
+            there, sentence = without_missing(self.state, square.layers, square.layer.name, square.places, was)
             if sentence:
                 self.warned.emit(sentence)
                 self.start_from(there)

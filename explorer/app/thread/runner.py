@@ -29,7 +29,7 @@ from explorer.work.memory import RESTED, give_back
 from explorer.work.progress import Cancelled, listening
 
 BUSY_AFTER = 0.15  # seconds; what is quicker than this needs no word
-QUIET = 0.2  # seconds without a request before the orbit goes on: between two frames of a drag it must not begin
+QUIET, FIRST = 0.2, 4.0  # seconds of quiet before the orbit goes on; so many times more after the first answer
 LOADING = "Loading PyTorch…"
 COMPUTING = "Computing…"
 MEASURING = "Measuring…"
@@ -53,7 +53,7 @@ class Runner:
     ) -> None:
         self._start, self._deliver, self._clock = start, deliver, clock
         self._quiet, self._tidy = quiet, tidy
-        self._asked = -math.inf  # when the last request came
+        self._asked, self._first = -math.inf, True  # when the last request came, or its answer; before the first one
         self._thread: threading.Thread | None = None
         self._mover: Mover | None = None  # where the engine can draw rho(g) x by itself
         # Guards everything below. It is held while delivering, so that nothing is delivered after close() and
@@ -261,6 +261,8 @@ class Runner:
             if self._mover is not None:
                 self._mover.answered(state)
             self._failed = isinstance(answer, Failure)
+            # idle work waits until the window has drawn, the first time with all that it imports for that
+            self._asked, self._first = self._clock() + self._first * FIRST * self._quiet, False
             if answer is not None and self._latest is not None and self._latest.epoch == state.epoch:
                 self._say(answer)
             self._leave()

@@ -2,7 +2,8 @@
 
 A pattern is an object, {"layer": "conv2", "steps": {"rotate": {"angle": 90}}}; all of it has to be true at once.
 Its names are those of the fields of State, and three more: "models" is any of the models shown, "view" any view in
-sight, and "any" a list of patterns of which one is enough. What stands beside a name is a condition on the value:
+sight, or what is chosen in one of its lists, as "matrix > V*", and "any" a list of patterns of which one is enough.
+What stands beside a name is a condition on the value:
 
 - true, false: there is one, there is none;
 - text: equal to it, where * stands for anything; a number: equal to it; a choice of a parameter by its name;
@@ -30,6 +31,7 @@ Pattern = Mapping[str, Any]
 NEARLY = 1e-6  # numbers as typed and as kept
 DEEPEST = 8  # objects and lists in one another
 OPERATORS = ("from", "to", "not", "changed")
+CHOSEN = " > "  # between the name of a view and what is chosen in a list of it
 SEEN = ("models", "view", "any")  # what can be asked for beside the fields of State
 ONE_BY_ONE = ("params", "steps")  # fields of named values
 
@@ -40,7 +42,7 @@ class Sight:
 
     Attributes:
         state, start: as it is, and as it was when the lesson began.
-        views: names of those in sight.
+        views: names of those in sight, and "name > text" for what is chosen in each of their lists.
         params: those of the model.
     """
 
@@ -63,8 +65,13 @@ def views_in(pattern: Pattern) -> set[str]:
             if name == "any":
                 found |= views_in(one)
             elif name == "view" and isinstance(one, str):
-                found.add(one)
+                found.add(view_named(one))
     return found
+
+
+def view_named(condition: str) -> str:
+    """Return the name of the view in a condition that may ask for a choice in it."""
+    return condition.partition(CHOSEN)[0]
 
 
 def _part(name: str, wanted: Any, sight: Sight) -> bool:

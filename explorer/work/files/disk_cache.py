@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.work.files.places import cache_folder
 from explorer.work.files.replacing import HALF, replacing
 
 LIMIT = 1_000_000_000  # bytes on disk; what was not used for longest goes first
@@ -39,11 +40,7 @@ def content_key(*parts: Any) -> str:
 
 def folder() -> Path:
     """Return where the files lie; it need not exist."""
-    if given := os.environ.get("EQUISCOPE_CACHE"):
-        return Path(given)
-    from platformdirs import user_cache_path
-
-    return user_cache_path("equiscope", appauthor=False)
+    return cache_folder()
 
 
 def load(key: str) -> dict[str, NDArray[Any]]:

@@ -53,3 +53,12 @@ def settings_folder() -> Path:
     from platformdirs import user_config_path
 
     return user_config_path("equiscope", appauthor=False)
+
+
+def cache_folder() -> Path:
+    """Return where is kept what can be made again; it need not exist."""
+    if given := os.environ.get("EQUISCOPE_CACHE"):
+        return Path(given)
+    from platformdirs import user_cache_path
+
+    return user_cache_path("equiscope", appauthor=False)

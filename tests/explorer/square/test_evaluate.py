@@ -144,6 +144,22 @@ def test_the_identity_breaks_nothing() -> None:
     assert found.difference is not None and not found.difference.any()
 
 
+class Barred(nn.Module):
+    """Values of the lower half of a picture, and a mask in place of the others."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x.masked_fill(torch.arange(x.shape[-2])[:, None] < x.shape[-2] // 2, -1e9)
+
+
+def test_colours_are_those_of_values_and_not_of_masks() -> None:
+    """Beside −1e9 all other scores had one colour."""
+    p = prepared(nn.Sequential(nn.Conv2d(1, 3, 3, padding=1), Barred()))
+    found, _ = square(p, turned("translate:3,0", layer="1"))
+    assert found.fx.min() == -1e9
+    seen = [a[np.abs(a) < 1e8] for a in (found.fx, found.f_gx, found.rho_fx) if a is not None]
+    assert found.scale == pytest.approx(max(float(np.abs(a).max()) for a in seen))
+
+
 def test_what_comes_out_is_read_only_and_drawn_size() -> None:
     p = prepared(symmetric_net(fault=True))
     found, answers = square(p, turned("rotate:90", layer="2", untransform=True, pixel=(4, 5), channel=1))

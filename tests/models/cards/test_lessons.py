@@ -94,10 +94,11 @@ def test_layers_controls_and_choices_in_a_lesson_exist(number: str) -> None:
     for param in [*cards[0].params, *(p for t in transforms().values() for p in t.params)]:
         titles.add(param.title)
         known |= set(param.choices)
-    known |= {title.rpartition(":")[0] or title for title in squares[0].matrices}
+    known |= {title.rpartition(":")[0] or title for title in squares[0].matrices} | set(squares[0].matrices)
     # words of the measurement, field types, and plain emphasis
     known |= {"chance", "floor", "exact", "local", "cumulative", "compared", "holds", "regular(D4)", "scalar"}
-    known |= {"tangent(0,1)", "answer"}  # a field type, and the row of what is written
+    # a field type, the row of what is written, and what a matrix may be set beside
+    known |= {"tangent(0,1)", "answer", "adjacency of ρ(g) x"}
     known |= {"invariant", "difference", "equivariant", "plain", "every", "and", "another", "/2", "/4", "/8", "β"}
     for word in re.findall(r"(?<!\*)\*([^*\n]+)\*(?!\*)", text):
         assert word in known or word[0].isupper(), f"{word!r} is nowhere in the window"

@@ -98,7 +98,7 @@ def test_the_filters_are_drawn() -> None:
     assert isinstance(net, SymmetricCNN)
     drawn = CARDS["symmetric-cnn"].matrix(net)  # type: ignore[misc]
     assert {title: array.shape for title, array in drawn.items()} == {
-        "conv1: filters": (8 * 6, 6),
-        "conv2: filters": (8 * 4, 8 * 4),
-        "conv3: filters": (8 * 4, 8 * 4),
+        "conv1: outputs down, inputs across": (8 * 6, 6),
+        "conv2: outputs down, inputs across": (8 * 4, 8 * 4),
+        "conv3: outputs down, inputs across": (8 * 4, 8 * 4),
     }

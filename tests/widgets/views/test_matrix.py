@@ -155,3 +155,36 @@ def test_axes_are_named_by_what_the_title_says_that_lines_are(qtbot: QtBot) -> N
     mouse = Mouse(grid)
     mouse.move(mouse.at(grid.item, grid.item.rect_of((0, 2, 3)).center()))
     assert words[-1] == f"{title}, filters 2, unit peaks 3:  0"
+
+
+@pytest.mark.parametrize("shape", [(4, 9), (5, 5), (3, 40)])
+def test_the_number_of_a_large_cell_stands_in_the_middle_of_it(qtbot: QtBot, shape: tuple[int, int]) -> None:
+    """Numbers of a 5 × 5 matrix, drawn with several pixels for each cell, stood beside its first third."""
+    view = MatrixView()
+    shown(qtbot, view, frame_of({"matrices": {"β: filters × peaks": np.zeros(shape, np.float32)}}))
+    grid, (across, up) = view.grids[0], view.axes[0]
+    for axis, count in ((across, shape[1]), (up, shape[0])):
+        low, high = sorted(axis.range)
+        ticks = axis.tickValues(low, high, 400.0)[0][1]
+        numbers = [int(text) for text in axis.tickStrings(ticks, axis.scale, 1.0)]
+        assert numbers[0] == 0 and max(numbers) > count // 2
+        for number, tick in zip(numbers, ticks, strict=True):
+            cell = grid.item.rect_of((0, number, 0) if axis.upright else (0, 0, number)).center()
+            frame = grid.item.frame()
+            place = (
+                (cell.y() - frame.top()) / frame.height() if axis.upright else (cell.x() - frame.left()) / frame.width()
+            )
+            assert abs((tick - low) / (high - low) - place) < 0.01
+
+
+def test_tiles_of_filters_are_named_and_not_counted(qtbot: QtBot) -> None:
+    """Axes of filters side by side counted their pixels as outputs and inputs."""
+    view = MatrixView()
+    title = "conv2: orientation h down, orientation of the input across"
+    words = shown(qtbot, view, frame_of({"matrices": {title: np.eye(31, dtype=np.float32)}}))
+    assert [axis.what for axis in view.axes[0]] == ["orientation of the input", "orientation h"]
+    assert all(axis.tickValues(0, 31, 300.0) == [] for axis in view.axes[0])
+    grid = view.grids[0]
+    mouse = Mouse(grid)
+    mouse.move(mouse.at(grid.item, grid.item.rect_of((0, 3, 3)).center()))
+    assert words[-1] == f"{title}:  1"

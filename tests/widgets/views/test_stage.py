@@ -13,7 +13,7 @@ import networkx as nx
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, QPointF, QRectF, QSizeF, Qt
-from PySide6.QtGui import QFontMetricsF, QImage, QPainter
+from PySide6.QtGui import QCursor, QFontMetricsF, QImage, QPainter
 from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtWidgets import QApplication, QGraphicsSimpleTextItem
 from pytestqt.qtbot import QtBot
@@ -328,6 +328,24 @@ def test_hovering_tells_the_values_of_all_linked_panels(qtbot: QtBot) -> None:
     assert stand.words[-1] == ""
 
 
+def test_a_cursor_that_rests_tells_the_values_of_the_next_frame(qtbot: QtBot) -> None:
+    """After a turn by a key, the line below the stage kept the numbers of the element before."""
+    frame = make_frame()
+    stand = Stand(qtbot, frame, (1800, 1300))
+    there = stand.pixel("f_gx", (13, 4, 7))
+    port = stand.stage.canvas.viewport()
+    QCursor.setPos(port.mapToGlobal(stand.stage.canvas.mapFromScene(there)))
+    stand.mouse.move(there)
+    square = frame.squares[0]
+    assert f"F(ρ(g)x) {square.f_gx[13, 4, 7]:.5g}".replace("-", "−") in stand.words[-1]
+    stand.stage.set_frame(replace(frame, squares=(replace(square, f_gx=square.f_gx + 3),)))
+    assert f"F(ρ(g)x) {square.f_gx[13, 4, 7] + 3:.5g}".replace("-", "−") in stand.words[-1]
+    stand.mouse.move(QPointF(3, 3))
+    told = len(stand.words)
+    stand.stage.set_frame(frame)
+    assert len(stand.words) == told, "and says nothing unasked"
+
+
 def test_hovering_marks_the_same_place_in_every_panel(qtbot: QtBot) -> None:
     stand = Stand(qtbot, make_frame(transform="rotate:90"), (1800, 1300))
     panels = stand.stage.rows[0].panels
@@ -336,7 +354,11 @@ def test_hovering_marks_the_same_place_in_every_panel(qtbot: QtBot) -> None:
     assert {panels[name].marks for name in ("rho_fx", "f_gx", "difference")} == {((-1, 4, 7),)}
     assert stand.stage.before.marks == ((0, 7, 24),)
     assert stand.stage.after.marks == ((0, 4, 7),)
+    turned = np.flatnonzero(group("D4").regular_permutation(1) == 13 % 8)[0]
+    assert panels["fx"].tile == 13
+    assert {panels[name].tile for name in ("rho_fx", "f_gx", "difference")} == {8 + turned}, "in another column"
     stand.mouse.move(stand.pixel("x", (0, 3, 5)))
+    assert panels["fx"].tile is None
     x = stand.stage.frame.squares[0].x if stand.stage.frame else None
     assert x is not None and stand.words[-1] == f"x, row 3, column 5:  {x[0, 3, 5]:.5g}"
     assert stand.stage.after.marks == ((0, 23, 3),)

@@ -135,6 +135,7 @@ class Header(pg.GraphicsWidget):
         self.legend.setVisible(fits)
         top = (self.size().height() - hint.height()) / 2 - 1
         self.legend.setGeometry(QRectF(self.size().width() - hint.width(), top, hint.width(), hint.height()))
+        self.update()  # all of the line: Qt may take the end of a longer one for painted over already
         with self._lines as pool:
             for k, (shown, place) in enumerate(zip(self.shown(), self._places())):
                 if shown:

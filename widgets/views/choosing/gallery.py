@@ -107,6 +107,7 @@ class GalleryView(StateView):
             self.setTabOrder(one, two)  # from above to below, and not as they were made
         self.tabs.currentChanged.connect(self._search)
         self.search.textChanged.connect(self._search)
+        self.search.textEdited.connect(self._show_first)
         self.models.chosen.connect(self._choose_model)
         self.models.compared.connect(self._compare)
         self.models.starred.connect(self._star)
@@ -222,6 +223,11 @@ class GalleryView(StateView):
         """Show the model in use, or the list from its beginning where it is left out."""
         if not self.models.bring_into_sight():
             self.models.scrollToTop()
+
+    def _show_first(self) -> None:
+        """Show what is found from its beginning: the best of it must not be above what is seen."""
+        for cards in (self.models, self.data):
+            cards.scrollToTop()
 
     def _filter(self, cards: Cards, words: list[str]) -> int:
         """Hide what does not hold every word, and headings with nothing under them; return how many are left."""

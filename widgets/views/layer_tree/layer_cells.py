@@ -70,7 +70,8 @@ class ErrorDelegate(QStyledItemDelegate):
             p.drawText(rect.adjusted(0, 0, -wide - 3, 0), RIGHT, f"{former} →")
         elif measure.cumulative is not None:
             scale = scale_for("float64" if self.low < 1e-9 else "float32")
-            bar = QRectF(rect.left(), rect.center().y() - 2, rect.width() - 50, 4)
+            wide = max(44.0, QFontMetricsF(font).horizontalAdvance(figure(measure.cumulative)))
+            bar = QRectF(rect.left(), rect.center().y() - 2, rect.width() - wide - 6, 4)
             if bar.width() < 12:  # the number alone fits
                 p.restore()
                 return

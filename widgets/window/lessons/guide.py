@@ -8,7 +8,7 @@ from pathlib import Path
 from weakref import WeakSet
 
 from PySide6.QtCore import QObject, QTimer
-from PySide6.QtWidgets import QMenu, QScrollArea
+from PySide6.QtWidgets import QComboBox, QMenu, QScrollArea
 
 from explorer.square.frame import Frame
 from explorer.state.lessons.pattern import Sight, holds, views_in
@@ -23,7 +23,7 @@ from widgets.window.lessons.course import Course
 from widgets.window.lessons.panel import LessonPanel
 from widgets.window.lessons.pulse import Pulse
 from widgets.window.lessons.strip import LessonStrip
-from widgets.window.lessons.targets import areas_of, bring, in_sight, place_of, scroll_to
+from widgets.window.lessons.targets import areas_of, bring, choices, in_sight, place_of, scroll_to, seen_in
 from widgets.window.room.shell import Shell
 
 RIDDLE = "Which layer is to blame? The lesson has the answer, behind Reveal."
@@ -47,6 +47,7 @@ class Guide(QObject):
         self._panel_in_sight = False
         self._meant: Task | None = None  # the step that is pointed at
         self._followed = WeakSet[QScrollArea]()  # where it may move while it is
+        self._heard = WeakSet[QComboBox]()  # lists of views, in which a step may ask to choose
         self.wanted: str | None = None  # the view that is to be in front once there is a frame
         # after the turn in which something happened: by then what was opened is laid out
         self._looking = QTimer(self, singleShot=True, interval=0)
@@ -97,6 +98,9 @@ class Guide(QObject):
         self.walk = self.course.walk(self._path, session)
         self._start = self._controller.state
         self._answered = {k for k, done in enumerate(self.walk.done) if done}
+        for view in (seat.view for seat in self._shell.panes.seats):
+            if view is not None:
+                view.forget_choices()
         self._want(session)
         panel = self._build()
         panel.show_session(session)
@@ -226,16 +230,24 @@ class Guide(QObject):
         """See what is done; nothing while the lesson's own first frame has not come."""
         if self.walk.tasks and self.wanted is None:
             before = self.walk.current
+            self._listen()
             if self.walk.see(self._sight()):
                 self._progressed(before)
                 return
             self._withhold()
         self._show_strip()
 
+    def _listen(self) -> None:
+        """Look again when something is chosen in a list of a view in sight, which changes no state."""
+        for _, box in choices(self._shell):
+            if box not in self._heard:
+                self._heard.add(box)
+                box.currentTextChanged.connect(self._look_soon)
+
     def _sight(self) -> Sight:
         info = self._controller.info
         params = info.params if info is not None else ()
-        return Sight(self._controller.state, self._start, in_sight(self._shell), params)
+        return Sight(self._controller.state, self._start, seen_in(self._shell), params)
 
     def _progressed(self, before: int = -1) -> None:
         self.course.keep(self._path, self.walk.marks)
@@ -277,6 +289,11 @@ class Guide(QObject):
             return
         if shown := bool(self.walk.tasks) and not self._panel_in_sight:
             self.strip.show_walk(self.walk, self._answered, self._shell.layer_menu.withheld)
+            # above the stage it would push that down, and up again when a step is done
+            below = self._shell.docks.take_below(self.strip, self.panel)
+            if not below:
+                self._shell.add_strip(self.strip)
+            self.strip.page_button.setHidden(below and not self.panel.isHidden())  # its tab is in the same place
         self.strip.setVisible(shown)
 
     def _point(self, k: int | None = None) -> None:

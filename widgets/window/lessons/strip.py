@@ -1,4 +1,4 @@
-"""The step that a lesson is at, above the stage, while the page of the lesson is behind another panel."""
+"""The step that a lesson is at, while the page of the lesson is behind another panel: below that panel."""
 
 from __future__ import annotations
 

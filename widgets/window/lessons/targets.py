@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from fnmatch import fnmatchcase
 from typing import Any
 
 from PySide6.QtCore import QPoint, QRect
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QScrollArea, QTabBar, QWidget
+from PySide6.QtWidgets import QComboBox, QScrollArea, QTabBar, QWidget
 
+from explorer.state.lessons.pattern import CHOSEN, view_named
 from explorer.state.lessons.tasks import Task
 from widgets.base.controls.param_control import ParamControl
 from widgets.window.room.shell import Shell
@@ -29,7 +31,7 @@ def view_of(task: Task) -> str:
     first = task.patterns[0]
     first = first["any"][0] if "any" in first else first
     if isinstance(named := first.get("view"), str):
-        return named
+        return view_named(named)
     return next((WHERE[name] for name in first if name in WHERE), "")
 
 
@@ -81,6 +83,8 @@ def place_of(shell: Shell, task: Task) -> QRect | None:
         return None
     if not seat.isVisible():
         return _tab_of(shell, seat.spec.title)
+    if (box := _list_of(shell, name, task)) is not None:
+        return _rect_in(shell, box)
     for control in _controls(seat if seat.view is not None else None, task):
         seen = _unfolded(control, seat)
         if seen is not None and not seen.visibleRegion().isEmpty():
@@ -140,6 +144,25 @@ def in_sight(shell: Shell) -> set[str]:
     """Return the names of the views that can be seen."""
     # a seat behind another tab is hidden, in the centre by its page and in a dock by the dock
     return {seat.spec.name for seat in shell.panes.seats if seat.isVisible()}
+
+
+def choices(shell: Shell) -> list[tuple[str, QComboBox]]:
+    """Return the lists to choose from in views that can be seen, each with the name of its view."""
+    seen = [seat for seat in shell.panes.seats if seat.isVisible() and seat.view is not None]
+    return [(s.spec.name, box) for s in seen for box in s.findChildren(QComboBox) if box.isVisible()]
+
+
+def _list_of(shell: Shell, name: str, task: Task) -> QComboBox | None:
+    """Return the list of a view in which a step asks to choose something, None where it does not."""
+    wanted = [asked for p in task.patterns if isinstance(asked := p.get("view"), str) and CHOSEN in asked]
+    lists = (box for view, box in choices(shell) if view == name)
+    texts = ((box, f"{name}{CHOSEN}{box.itemText(k)}") for box in lists for k in range(box.count()))
+    return next((box for box, text in texts if any(fnmatchcase(text, asked) for asked in wanted)), None)
+
+
+def seen_in(shell: Shell) -> set[str]:
+    """Return the names of the views that can be seen, and what is chosen in their lists."""
+    return in_sight(shell) | {f"{name}{CHOSEN}{box.currentText()}" for name, box in choices(shell)}
 
 
 def _front(shell: Shell) -> str:

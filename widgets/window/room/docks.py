@@ -73,6 +73,20 @@ class Docks(QObject):
                 signal.connect(self._mend.start)
             self.docks[spec.name] = dock
 
+    def take_below(self, widget: QWidget, beside: QDockWidget) -> bool:
+        """Put a widget below the panel that is seen in the place of another; say whether there is one."""
+        area = self._window.dockWidgetArea(beside)
+        near = [d for d in self._window.tabifiedDockWidgets(beside) if d is not beside] or [
+            d for d in self.docks.values() if not d.isFloating() and self._window.dockWidgetArea(d) == area
+        ]
+        place = next((p for d in near if isinstance(p := d.widget(), _Place) and p.seen), None)
+        column = None if place is None else place.layout()
+        if column is None:
+            return False
+        if widget.parentWidget() is not place:
+            column.addWidget(widget)
+        return True
+
     def below(self) -> list[str]:
         """Return the names of the panels whose place is below the stage."""
         return [spec.name for spec in self._specs if spec.area == "bottom"]
@@ -308,6 +322,11 @@ class _Place(QWidget):
     def minimumSizeHint(self) -> QSize:
         """The same whatever the view shows: a longer number must not push the stage aside in a drag."""
         return self._least
+
+    @property
+    def seen(self) -> bool:
+        """Say whether the panel is in front of those that it shares its place with."""
+        return not self._seat.isHidden() and self.isVisible()
 
 
 class _TitleBar(QWidget):

@@ -350,7 +350,8 @@ class Shell(QMainWindow):
 
     def add_strip(self, strip: QWidget) -> None:
         """Take in a line above the stage."""
-        self._column.insertWidget(self._column.indexOf(self.stack), strip)
+        if strip.parentWidget() is not self.center:
+            self._column.insertWidget(self._column.indexOf(self.stack), strip)
 
     def apply_theme(self) -> None:
         """Take the colours of the theme."""

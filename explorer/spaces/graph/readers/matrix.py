@@ -7,6 +7,7 @@ Further arrays: x, edge_attr, edge_weight, position, label (or y), seeds, batch,
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -30,7 +31,7 @@ _NAMED = ("adjacency", "adj", "adj_matrix", "A")
 
 
 def _sniff(head: bytes) -> bool:
-    return head.startswith(BANNER)
+    return head.removeprefix(BOM_UTF8).startswith(BANNER)
 
 
 def _fits(path: Path) -> bool:
@@ -155,8 +156,10 @@ def _of_market(market: Market) -> Found:
 def _read(path: Path) -> Sample:
     size = file_bytes(path)
     with refusing(path, "adjacency matrix"), path.open("rb") as file:
+        begin = len(BOM_UTF8) if file.read(len(BOM_UTF8)) == BOM_UTF8 else 0  # editors set it before text
+        file.seek(begin)
         head = file.read(len(BANNER))
-        file.seek(0)
+        file.seek(begin)
         if head.startswith(b"PK"):
             return _read_npz(path)
         if head != BANNER:

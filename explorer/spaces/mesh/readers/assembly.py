@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,6 +21,7 @@ Floats = NDArray[np.float64]
 Index = NDArray[np.int64]
 Numbers = NDArray[Any]
 
+MARK = BOM_UTF8  # before text, by some editors
 MAX_TEXT = 2**29  # bytes of a mesh as text: about as many as the largest mesh takes
 _MOST_LINES = 2 * MAX_VERTICES
 _MOST_CHANNELS = 16  # of a value at the vertices
@@ -52,12 +54,18 @@ def require_counts(vertices: int, faces: int) -> None:
             raise Broken(f"it claims {count} {what}")
 
 
+def head_of(path: Path, size: int) -> bytes:
+    """Return the first bytes of a file, without the mark that editors set before text."""
+    with path.open("rb") as file:
+        return file.read(size + len(MARK)).removeprefix(MARK)[:size]
+
+
 def text_of(path: Path) -> bytes:
     """Return the content of a mesh as text; Broken when it is too large or no text."""
     size = path.stat().st_size
     if size > MAX_TEXT:
         raise Broken(f"it has {size} bytes and the most for a mesh as text is {MAX_TEXT}", _SMALLER)
-    text = path.read_bytes().removeprefix(b"\xef\xbb\xbf")
+    text = path.read_bytes().removeprefix(MARK)
     if b"\0" in text[:4096]:
         raise Broken("it is no text", "save it again, or correct the ending of its name")
     if b"\r" in text:

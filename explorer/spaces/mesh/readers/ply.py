@@ -17,6 +17,7 @@ from explorer.declare.samples import Sample
 from explorer.spaces.mesh.readers.assembly import (
     Found,
     Index,
+    head_of,
     numbers,
     require_counts,
     sample_of,
@@ -228,8 +229,7 @@ def _from_binary(data: bytes, order: str, elements: list[_Element], at: int) -> 
 
 
 def _found(path: Path) -> Found:
-    with path.open("rb") as file:
-        head = file.read(_LONGEST_HEADER)
+    head = head_of(path, _LONGEST_HEADER)
     if not head.startswith(b"ply"):
         raise Broken("it does not begin with 'ply'", "save a mesh as PLY")
     order, elements, begin, first = _header(head)
@@ -276,8 +276,7 @@ def _read(path: Path) -> Sample:
 
 def _fits(path: Path) -> bool:
     """Return whether it says of itself that it is a PLY, and not that it has vertices alone: then it is a cloud."""
-    with path.open("rb") as file:
-        head = file.read(_LONGEST_HEADER)
+    head = head_of(path, _LONGEST_HEADER)
     if not re.match(rb"ply ?[\r\n]", head):
         return False
     counts = re.findall(rb"^element[ \t]+(\S+)[ \t]+(\d+)", head.partition(b"end_header")[0], re.M)

@@ -10,7 +10,7 @@ import numpy as np
 from explorer.data.formats.checks import Broken, file_bytes, refusing
 from explorer.data.readers import Reader
 from explorer.declare.samples import Sample
-from explorer.spaces.mesh.readers.assembly import Found, numbers, require_counts, sample_of, text_of
+from explorer.spaces.mesh.readers.assembly import Found, head_of, numbers, require_counts, sample_of, text_of
 
 _LOOKED_AT = 512
 _HEAD = 84  # bytes: a remark and the number of triangles
@@ -62,8 +62,7 @@ def _text(text: bytes) -> Found:
 
 def _fits(path: Path) -> bool:
     """Return whether a file is as long as the triangles that it claims take, or begins as text does."""
-    with path.open("rb") as file:
-        head = file.read(_LOOKED_AT)
+    head = head_of(path, _LOOKED_AT)
     return _exact(head[:_HEAD], path.stat().st_size) or _SOLID_HEAD.match(head) is not None
 
 
@@ -75,8 +74,7 @@ def _exact(head: bytes, size: int) -> bool:
 def _read(path: Path) -> Sample:
     size = file_bytes(path)
     with refusing(path, "STL"):
-        with path.open("rb") as file:
-            head = file.read(_HEAD)
+        head = head_of(path, _HEAD)
         count = int.from_bytes(head[80:84], "little")
         # a binary file may begin with 'solid' too: its size tells
         if not _exact(head, size) and head.lstrip()[:5].lower() == b"solid" and b"\0" not in head:

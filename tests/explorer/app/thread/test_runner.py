@@ -551,6 +551,23 @@ def test_between_two_frames_of_a_drag_the_orbit_does_not_begin() -> None:
     assert bench.runner.close(WAIT)
 
 
+def test_what_is_idle_waits_until_the_first_frame_can_have_been_drawn() -> None:
+    """Thumbnails were made while the window drew its first frame, and took the interpreter from it."""
+    bench = Bench(quiet=100.0)
+    bench.runner.begin()
+    bench.now = 1000.0
+    bench.runner.want_orbit(START)
+    bench.runner.submit(START)
+    assert bench.next(Frame).state == START
+    bench.now = 1101.0
+    assert bench.rest() == []
+    bench.now = 1501.0
+    bench.runner.task(lambda engine: None, "wake up")
+    assert bench.next().tag == "wake up"
+    assert bench.next().done == 1
+    assert bench.runner.close(WAIT)
+
+
 def test_when_it_is_quiet_the_orbit_begins_of_itself() -> None:
     messages: queue.Queue[object] = queue.Queue()
     runner = Runner(FakeEngine, messages.put, quiet=0.02)

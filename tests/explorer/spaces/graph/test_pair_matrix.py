@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from explorer.spaces.graph.drawing.pairs.masks import bound_of
 from explorer.spaces.graph.drawing.pairs.matrix import KEPT_LEVEL, DensePairs, PairMatrix
 from explorer.spaces.graph.drawing.pairs.orders import boundaries, fiedler_order, node_order, possible
 from explorer.spaces.graph.drawing.pairs.pooling import pooled
 from explorer.spaces.graph.drawing.pairs.sparse import EdgePattern, SparsePairs
 from explorer.spaces.graph.drawing.values import Structure
+from explorer.square.drawing.masks import bound_of
 
 
 def scattered(n: int, edges: np.ndarray, values: np.ndarray) -> np.ndarray:

@@ -12,7 +12,7 @@ import pytest
 from explorer.declare.elements import parse_chain
 from explorer.declare.params import Param
 from explorer.declare.states.interventions import parse_interventions
-from explorer.state.lessons.pattern import Sight, check_pattern, holds
+from explorer.state.lessons.pattern import Sight, check_pattern, holds, views_in
 from explorer.state.lessons.tasks import Task, around, read_tasks, tasks_to_json, written
 from explorer.state.lessons.walk import Walk
 from explorer.state.session import SessionError, load_session, read_session, save_session
@@ -27,6 +27,13 @@ START = State(model="d4-cnn", sample="digit-3", steps=parse_chain("rotate:90"), 
 
 def seen(state: State = START, views: set[str] | None = None) -> Sight:
     return Sight(state, START, views or set(), PARAMS)
+
+
+def test_what_is_chosen_in_a_view_is_asked_for_beside_its_name() -> None:
+    sight = seen(views={"matrix", "matrix > V: offsets a × b"})
+    assert holds({"view": "matrix"}, sight) and holds({"view": "matrix > V: *"}, sight)
+    assert not holds({"view": "matrix > W*"}, sight)
+    assert views_in({"any": [{"view": "matrix > V*"}, {"view": "pairs"}]}) == {"matrix", "pairs"}
 
 
 @pytest.mark.parametrize(

@@ -127,3 +127,14 @@ def test_nothing_is_made_anew_on_a_frame(qtbot: QtBot) -> None:
 
 def test_the_view_is_found_by_its_constant() -> None:
     assert (filters.VIEW.area, filters.VIEW.order) == ("center", 1)
+
+
+def test_columns_of_an_ordinary_convolution_are_inputs_and_no_copies(qtbot: QtBot) -> None:
+    """64 filters of 8 inputs and 8 outputs were called 8 bases with 8 copies each."""
+    view = FiltersView()
+    frame = make_frame()
+    labels = tuple(f"{k // 8} ← {k % 8}" for k in range(64))
+    shown(qtbot, view, replace(frame, squares=(replace(frame.squares[0], filter_labels=labels),)))
+    title = view.grids[0].title.text
+    assert "copies" not in title and "a column for each input" in title
+    assert view.grids[0].item.labels[:2] == ("0", "1")

@@ -315,6 +315,17 @@ def test_rows_that_do_not_fit_are_scrolled_to(view):
     assert canvas.area(canvas.slot("difference/0")).top() < before
 
 
+def test_rows_of_other_data_are_shown_from_the_first(view):
+    """A lesson began below its input, where the rows of the lesson before had been scrolled to."""
+    view.resize(700, 320)
+    give(view, shift_part(by=5), steps=MOVED)
+    view.canvas.bar.setValue(view.canvas.bar.maximum())
+    give(view, shift_part(by=6), steps=MOVED)
+    assert view.canvas.bar.value() > 0, "of the same data they stay"
+    give(view, shift_part(by=5), steps=MOVED, sample="square")
+    assert view.canvas.bar.value() == 0
+
+
 def test_the_gradient_is_a_log_line_with_its_rate(view):
     g = np.where(np.arange(200) <= 150, 0.9 ** (150.0 - np.arange(200)), 0).astype(np.float32)
     give(view, shift_part(gradient=g), node=150)

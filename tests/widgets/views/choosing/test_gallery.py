@@ -489,3 +489,14 @@ def test_a_network_that_learns_is_looked_up_once_a_frame_and_not_once_a_card(vie
     view.set_state(State(model="model-6@/some/where/live.safetensors"))
     assert len(asked) == 1
     assert view.models.current == "model-6"
+
+
+def test_what_is_searched_for_is_shown_from_its_beginning(view):
+    """The list stayed scrolled to where it was, below the first of what was found."""
+    view.show_catalogue(make_catalogue(60))
+    view.models.scrollToBottom()
+    assert view.models.verticalScrollBar().value() > 0
+    view.search.setFocus()
+    QTest.keyClicks(view.search, "e")
+    QApplication.processEvents()
+    assert view.models.verticalScrollBar().value() == 0

@@ -32,7 +32,7 @@ FAILING = {c.name: c for c in (card("raising", Raising), card("unbuildable", unb
 
 @pytest.fixture
 def start() -> Callable[[], LocalEngine]:
-    return lambda: LocalEngine(CARDS | FAILING | {"gcn": main.cards()["gcn"]})
+    return lambda: LocalEngine(CARDS | FAILING | {name: main.cards()[name] for name in ("gcn", "transformer")})
 
 
 def message(window: MainWindow) -> str:
@@ -109,3 +109,16 @@ def test_what_a_start_asks_for_and_cannot_be_shown_is_said(
     assert (window.controller.state.layer, window.controller.state.node, window.controller.state.other) == ("",) + 2 * (
         None,
     )
+
+
+def test_a_layer_that_goes_with_a_parameter_is_no_misspelt_name(qtbot: QtBot, open_window: Open) -> None:
+    """A lesson's own step was answered by "has no layer …; did you mean …?"."""
+    window = open_window(State("transformer", sample="letters-12", layer="embed_input.positions", device="cpu"))
+    settle(qtbot, window, measured=True)
+    assert window.controller.info is not None
+    params = window.controller.info.params
+    positions = next(p for p in params if p.name == "positions")
+    window.controller.change({"params": (("positions", float(positions.choices.index("without"))),)})
+    said = "That leaves out embed_input.positions: embed_input.letter is shown."
+    qtbot.waitUntil(lambda: said in message(window))
+    assert window.controller.state.layer == ""

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from fnmatch import fnmatchcase
+
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QComboBox
 from pytestqt.qtbot import QtBot
 
+from explorer.state.lessons.pattern import CHOSEN, view_named
 from explorer.state.session import load_session
 from explorer.state.state import State
 from tests.models.cards.lesson_doing import do
 from tests.widgets.parts.driving.windows import Open, settle
 from widgets.window.lessons.course import LESSONS
 from widgets.window.lessons.guide import Guide
-from widgets.window.lessons.targets import in_sight, place_of
+from widgets.window.lessons.targets import choices, in_sight, place_of
 from widgets.window.main_window import MainWindow
 
 PATHS = {path.stem[:2]: path for path in sorted(LESSONS.glob("*.json"))}
@@ -29,6 +32,19 @@ def begin(qtbot: QtBot, window: MainWindow, number: str) -> Guide:
     guide = window.files.guide
     qtbot.waitUntil(lambda: guide.wanted is None, timeout=SLOWEST_MS)
     return guide
+
+
+def choose(qtbot: QtBot, window: MainWindow, wanted: str) -> None:
+    """Choose in a list of a view what a condition like "matrix > V*" asks for; some is offered once it is measured."""
+
+    def offered() -> list[tuple[QComboBox, int]]:
+        lists = [(f"{name}{CHOSEN}", box) for name, box in choices(window)]
+        return [(b, k) for name, b in lists for k in range(b.count()) if fnmatchcase(name + b.itemText(k), wanted)]
+
+    qtbot.waitUntil(lambda: bool(offered()), timeout=PATIENCE_MS)
+    box, k = offered()[0]
+    box.setCurrentIndex(k)
+    box.activated.emit(k)
 
 
 def take(qtbot: QtBot, window: MainWindow, guide: Guide, k: int, start: State) -> None:
@@ -50,8 +66,10 @@ def take(qtbot: QtBot, window: MainWindow, guide: Guide, k: int, start: State) -
         state, views = do(pattern, window.controller.state, since, in_sight(window))
         window.controller.open_state(state)
         for view in sorted(views - in_sight(window)):
-            window.show_view(view)
+            window.show_view(view_named(view))
         settle(qtbot, window)
+        for view in sorted(view for view in views if CHOSEN in view):
+            choose(qtbot, window, view)
         QApplication.processEvents()  # the guide looks in the turn after it
 
 

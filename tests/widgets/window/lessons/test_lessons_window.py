@@ -21,6 +21,7 @@ from widgets.base.controls.param_control import ParamControl
 from widgets.views.charts.errors import ErrorsView
 from widgets.views.choosing.gallery import GalleryView
 from widgets.views.choosing.model_card import MARGIN
+from widgets.views.matrix import MatrixView
 from widgets.window.lessons.course import LESSONS
 from widgets.window.lessons.guide import Guide
 from widgets.window.lessons.targets import WHERE, in_sight, place_of, view_of
@@ -94,7 +95,12 @@ def test_keys_and_clicks_tick_the_steps(qtbot: QtBot, open_window: Open) -> None
     click_tab(qtbot, window, "filters")
     ticked(qtbot, guide, True, False, False)
     assert guide.panel.cards[0].mark.text() == "✓" and "done" in guide.panel.cards[0].accessibleName()
-    press(qtbot, guide.panel.cards[1].show_button)  # "Show me" opens what is meant, and that is the step here
+    press(qtbot, guide.panel.cards[1].show_button)  # "Show me" opens what is meant
+    view = window.panes.named("matrix")
+    assert isinstance(view, MatrixView)
+    qtbot.waitUntil(view.choice.isVisible)
+    assert place_of(window, guide.walk.tasks[1]) == QRect(view.choice.mapTo(window, QPoint(0, 0)), view.choice.size())
+    qtbot.keyClick(view.choice, "c")  # conv2
     ticked(qtbot, guide, True, True, False)
     click_tab(qtbot, window, "stage")
     ticked(qtbot, guide, True, True, False)  # closed again is not undone
@@ -341,7 +347,7 @@ def test_what_was_done_is_kept_until_one_begins_again(qtbot: QtBot, open_window:
 
 
 @pytest.mark.slow
-def test_the_step_is_above_the_stage_while_the_page_is_behind(qtbot: QtBot, open_window: Open) -> None:
+def test_the_step_is_in_sight_while_the_page_is_behind(qtbot: QtBot, open_window: Open) -> None:
     window = open_window(State(model="d4-cnn", sample="digit-3"))
     guide = begin(qtbot, window, "20")
     strip = guide.strip
@@ -352,6 +358,9 @@ def test_the_step_is_above_the_stage_while_the_page_is_behind(qtbot: QtBot, open
     assert "relu3" in strip.card.text.text()
     window.controller.change({"layer": "relu3"})
     qtbot.waitUntil(lambda: strip.card.parts.text() == "2 of 4")
+    assert guide.panel is not None
+    guide.panel.hide()  # the way back is by its tab, and without one by a button
+    qtbot.waitUntil(strip.page_button.isVisible)
     press(qtbot, strip.page_button)
     qtbot.waitUntil(lambda: not strip.isVisible())
 

@@ -1,8 +1,8 @@
-"""Frames of lessons: the control of the transform that is meant, not one of the same name in another."""
+"""Steps of lessons mean one thing: the control of that transform, the choice in that view."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPoint, QRect
+from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
@@ -10,7 +10,10 @@ from explorer.state.lessons.tasks import Task
 from explorer.state.state import State
 from tests.widgets.parts.driving.windows import Open, settle
 from widgets.base.controls.param_control import ParamControl
+from widgets.views.equation import EquationView
 from widgets.views.inspector import Section
+from widgets.views.matrix import MatrixView
+from widgets.window.lessons.course import LESSONS
 from widgets.window.lessons.targets import place_of, scroll_to
 from widgets.window.main_window import MainWindow
 
@@ -45,3 +48,68 @@ def test_a_control_of_the_transform_that_is_meant_is_framed(qtbot: QtBot, open_w
         qtbot.waitUntil(lambda: not control.visibleRegion().isEmpty())  # noqa: B023
         assert place_of(window, task) == rect(window, control), name
     assert framed > 1
+
+
+def test_a_choice_in_a_view_is_noticed_and_opening_the_view_is_not_enough(qtbot: QtBot, open_window: Open) -> None:
+    """The step "In the Matrix tab choose β" was ticked with the tab, and the strip told nothing more of β."""
+    window = open_window(State("d4-cnn", sample="digit-3", device="cpu"))
+    window.controller.open_session(str(next(LESSONS.glob("09-*.json"))))
+    settle(qtbot, window)
+    guide = window.files.guide
+    qtbot.waitUntil(lambda: guide.wanted is None)
+    window.show_view("matrix")
+    view = window.panes.named("matrix")
+    assert isinstance(view, MatrixView)
+    qtbot.waitUntil(view.choice.isVisible)
+    settle(qtbot, window)
+    assert not guide.walk.done[2]
+    qtbot.keyClick(view.choice, Qt.Key.Key_Down)
+    assert view.choice.currentText().startswith("β")
+    qtbot.waitUntil(lambda: guide.walk.done[2])
+    window.controller.open_session(str(next(LESSONS.glob("06-*.json"))))
+    settle(qtbot, window)
+    assert view.choice.currentText().startswith("local Delta"), "what was chosen in another lesson is forgotten"
+    view.choice.setCurrentIndex(1)
+    window.controller.open_session(str(next(LESSONS.glob("04-*.json"))))
+    settle(qtbot, window)
+    window.show_view("matrix")
+    qtbot.waitUntil(lambda: view.choice.currentText().startswith("shift-invariant"))
+
+
+def test_the_page_of_a_network_does_not_answer_a_riddle(qtbot: QtBot, open_window: Open) -> None:
+    """The notes of "Planted fault: a filter" name the layer, beside a lesson that asks for it."""
+    window = open_window(State("d4-cnn", sample="digit-3", device="cpu"))
+    window.show_view("equation")
+    window.controller.open_session(str(next(LESSONS.glob("23-*.json"))))
+    settle(qtbot, window)
+    guide, page = window.files.guide, window.panes.named("equation")
+    assert isinstance(page, EquationView)
+    qtbot.waitUntil(lambda: "One filter is not symmetric" in page.page.toPlainText())
+    qtbot.waitUntil(lambda: "behind Reveal" in page.page.toPlainText())
+    assert "planted fault" not in page.page.toPlainText() and "build_filter" not in page.page.toPlainText()
+    guide.reveal(3)
+    qtbot.waitUntil(lambda: "planted fault: layer conv2" in page.page.toPlainText())
+
+
+def test_leaving_the_page_of_a_lesson_does_not_move_the_stage(qtbot: QtBot, open_window: Open) -> None:
+    """The step stood above the stage, so that tabs moved with each step, under the hand that was to click them."""
+    window = open_window(State("d4-cnn", sample="digit-3", device="cpu"))
+    window.controller.open_session(str(next(LESSONS.glob("20-*.json"))))
+    settle(qtbot, window)
+    guide = window.files.guide
+    qtbot.waitUntil(lambda: guide.wanted is None and not guide.strip.isVisible())
+
+    def stage() -> QRect:
+        return rect(window, window.panes.tabBar())
+
+    before = stage()
+    for name in ("layers", "gallery"):
+        window.show_view(name)
+        qtbot.waitUntil(guide.strip.isVisible)
+        seat = next(seat for seat in window.panes.seats if seat.spec.name == name)
+        qtbot.waitUntil(lambda: rect(window, guide.strip).top() >= rect(window, seat).bottom())  # noqa: B023
+        assert guide.strip.width() <= seat.width() and guide.strip.height() < window.height() // 2
+        assert stage() == before, name
+    guide.panel.hide()
+    qtbot.waitUntil(guide.strip.isVisible)
+    assert stage() == before

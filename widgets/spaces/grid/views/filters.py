@@ -96,9 +96,15 @@ class FiltersView(FrameView[Square]):
 
 def _copies(square: Square) -> tuple[str, ...]:
     """Return the names of the columns: the group's elements when there is one column for each."""
-    if square.group and group(square.group).order == square.filter_columns:
+    if _copied(square):
         return group(square.group).labels
     return tuple(map(str, range(square.filter_columns))) if square.filter_columns > 1 else ()
+
+
+def _copied(square: Square) -> bool:
+    """Say whether the columns are copies of one filter, and not those of the inputs, which are labelled "0 ← 1"."""
+    of_inputs = any("←" in label for label in square.filter_labels)
+    return bool(square.group) and group(square.group).order == square.filter_columns and not of_inputs
 
 
 def _summary(square: Square) -> str:
@@ -107,7 +113,11 @@ def _summary(square: Square) -> str:
     count, (h, w) = len(square.filters), square.filters.shape[1:]
     text = f"{square.layer.name}: {count} filters of {h}×{w}"
     columns = square.filter_columns
-    return f"{text}, {count // columns} bases with {columns} copies each" if columns > 1 else text
+    if columns < 2:
+        return text
+    if _copied(square):
+        return f"{text}, {count // columns} bases with {columns} copies each"
+    return f"{text}: a row for each output, a column for each input"
 
 
 def _sentence(squares: tuple[Square, ...]) -> str:

@@ -19,7 +19,7 @@ from explorer.spaces.mesh.elements.word import rotation_by
 from explorer.square.frame import Square
 from widgets.base.controls.row import ControlRow, compact
 from widgets.base.look import theme
-from widgets.base.text.words import subject
+from widgets.base.text.words import named_in_brief, subject
 from widgets.base.view import ViewSpec, Wish, numbers_of
 from widgets.spaces.mesh.drawing import pyvista_import
 from widgets.spaces.mesh.drawing.canvas import MeshCanvas
@@ -154,7 +154,9 @@ class SurfaceView(EyeView[tuple[Square, MeshPart]]):
                 looks(square, choice, identity, self.state.node, self.state.other),
                 strict=True,
             ):
-                made.append(look if len(parts) == 1 else replace(look, title=f"{look.title} · {square.title}"))
+                made.append(
+                    look if len(parts) == 1 else replace(look, title=f"{look.title} · {named_in_brief(square)}")
+                )
                 shown.append((k, side))
         self._shown = tuple(shown[:4])
         self.canvas.orders = tuple(None if side in OWN else parts[k][1].order for k, side in self._shown)

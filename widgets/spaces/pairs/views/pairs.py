@@ -173,6 +173,10 @@ class PairsView(FrameView[tuple[int, Square, GraphPart]]):
         self.controls.head.setEnabled(heads > 1)
         return beside or NONE
 
+    def forget_choices(self) -> None:
+        self._chosen = self._beside = None
+        self.set_frame(self.frame)
+
     def _default_beside(self, field: PairField, models: int) -> str:
         if models > 1 and field.square == 0:
             other = [f for f, _, _ in self._fields.values() if f.square == 1]

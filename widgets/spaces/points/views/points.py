@@ -17,7 +17,7 @@ from explorer.spaces.points.drawing.values import PointsPart
 from explorer.spaces.points.elements.isometry import rotation, turn_of
 from explorer.square.frame import BACK, Square
 from widgets.base.controls.row import ControlRow, compact, stacked
-from widgets.base.text.words import subject
+from widgets.base.text.words import named_in_brief, subject
 from widgets.base.view import ViewSpec, Wish, numbers_of
 from widgets.spaces.mesh.drawing import pyvista_import
 from widgets.spaces.mesh.eye_view import EyeView
@@ -113,7 +113,7 @@ class PointsView(EyeView[tuple[Square, PointsPart]]):
             found = panels(square, choice, identity, self.state.node)
             for side, panel in zip(sides_of(choice, identity, part.back is not None), found, strict=True):
                 look = panel.look
-                title = look.title if len(parts) == 1 else f"{look.title} · {square.title}"
+                title = look.title if len(parts) == 1 else f"{look.title} · {named_in_brief(square)}"
                 made.append(replace(panel, look=replace(look, title=title)))
                 shown.append((k, side))
         self._shown = tuple(shown[:4])

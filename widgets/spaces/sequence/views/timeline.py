@@ -51,6 +51,7 @@ class TimelineView(FrameView[tuple[Square, TimePart]]):
         super().__init__(parent)
         self._base: tuple[float, ...] | None = None
         self._picked: str | None = None  # the colour of tokens that the person chose
+        self._of = ("", "")  # the network and the data whose rows are shown
         self.building = Building(self)
         self.canvas, self.text = TimeCanvas(pointer=self.pointer), TokenText(pointer=self.pointer)
         self.colour = QComboBox()
@@ -149,6 +150,9 @@ class TimelineView(FrameView[tuple[Square, TimePart]]):
             np.asarray(part.order, np.float64), part.known if "after" in sides or "difference" in sides else None,
             part.gradient, node, tint, scale, self._tint_name(part) if tint else "",
         )  # fmt: skip
+        if (of := (parts[0][0].model, self.state.sample)) != self._of:
+            self._of = of
+            c.bar.setValue(0)  # how far rows of another network were scrolled says nothing here
         c.set_scene(scene)
         if tokens and self.actions_["text"].isChecked() and self.text.worth(scene, c.axis.right - c.axis.left):
             self.text.show_scene(scene, max(0, int(c.axis.first)))

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.spaces.graph.drawing.pairs.figures import checked_order, ends_of, extremes_of
-from explorer.spaces.graph.drawing.pairs.masks import LOOKED_AT, bound_of, masked
 from explorer.spaces.graph.drawing.pairs.pooling import Floats, Pool, pooled
+from explorer.square.drawing.masks import LOOKED_AT, bound_of, masked
 
 Range = tuple[int, int]  # from, up to but without
 

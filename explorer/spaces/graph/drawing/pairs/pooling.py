@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.spaces.graph.drawing.pairs.masks import masked
+from explorer.square.drawing.masks import masked
 
 Pool = Literal["max", "mean"]
 Floats = NDArray[np.floating]
