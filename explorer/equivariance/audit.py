@@ -158,11 +158,13 @@ class Audit:
             least = case.least.get(layer.name, 0.0)
             expected, answer = settled(least, expected), settled(least, answer)
             alone = None if alone is None else settled(least, alone)
-            d = measure.distance(expected, answer, where, f)
-            local = None if alone is None else measure.apart_alone(expected, alone, where, f)
+            most = case.most.get(layer.name)
+            d = measure.distance(expected, answer, where, f, most)
+            local = None if alone is None else measure.apart_alone(expected, alone, where, f, most)
             if local is not None and float(local.max()) > self.rounding[layer.name]:
                 here = self._where_alone(element, case, layer, value, where)
-                local = local if here is where or alone is None else measure.apart_alone(expected, alone, here, f)
+                if here is not where and alone is not None:
+                    local = measure.apart_alone(expected, alone, here, f, most)
             (figures.cumulative if exact else figures.soft_cumulative).append(d.relative)
             if local is not None and alone is not None:
                 clean = exact and measure.fed_exactly(element, layer, case.fed.get(layer.called, ()))
@@ -173,7 +175,7 @@ class Audit:
                     self.worst_on[layer.name] = (case, element)
             other = chance(layer, exact and bool((d.relative <= self.rounding[layer.name]).all()))
             if other is not None and other.shape == expected.shape:
-                figures.chance.append(measure.apart(expected, other, where, f))
+                figures.chance.append(measure.apart(expected, other, where, f, most))
             figures.floor.append(measure.there_and_back(once, value, f, layer.sees))
             figures.distances.append(d)
             figures.kept.append(where.kept)
@@ -377,7 +379,7 @@ class Audit:
         case, squares = self.cases[number], []
         for g, gx in (self.acted[label][number] for label in (worst[:MENDED] if steady else ())):
             given, unknown = self.run(gx, inputs=True)[1], g.known(case.inputs.x, case.inputs.field) is None
-            squares.append(Square(g, case.inputs, gx, case.values, case.fed, given, unknown))
+            squares.append(Square(g, case.inputs, gx, case.values, case.fed, given, unknown, case.most))
         tolerances = {row.name: row.tolerance for row in rows}
         return Sufficing(self.model, self.trace, rows, squares, self.seed, ends, self.rounding, tolerances)
 
@@ -434,7 +436,7 @@ class Audit:
 
     def _variation(self, name: str) -> float | None:
         """Return how far the values of unrelated inputs are from each other, relative to their size."""
-        found = [case.variation[name] for case in self.cases if name in case.variation]
+        found = [c.variation[name] for c in self.cases if name in c.variation and name not in c.most]
         if self.figures[name].chance:
             found.append(float(torch.cat(self.figures[name].chance).median()))
         return max(found, default=None)

@@ -15,7 +15,7 @@ from explorer.declare.symmetries import find_symmetry
 from explorer.equivariance import measure
 from explorer.equivariance.trial import rounding, storing
 from explorer.equivariance.trial.floors import in_precision
-from explorer.equivariance.trial.vanishing import OTHER, vanishing
+from explorer.equivariance.trial.vanishing import OTHER, constants, ruled, vanishing
 from explorer.equivariance.verdict import guilt, sentences
 from explorer.equivariance.verdict.hints import hints
 from explorer.network.changing.precision import converted, copied
@@ -121,6 +121,21 @@ def vanishing_in(p: Prepared) -> dict[str, float]:
 
 
 @kept()
+def constants_in(p: Prepared) -> dict[str, float]:
+    """Return {layer: size of values from which on they are constants} of the layers that constants rule.
+
+    The unrelated input must have been met.
+    """
+    if not ruled(p.trace, p.values, p.chance) or (instead := OTHER.get(p.dtype)) is None:
+        return {}
+    with p.unrecorded():
+        reseed(p.seed)
+        other, names = converted(copied(p.model), instead), [layer.name for layer in p.trace.layers]
+        again = in_precision(other, p.inputs, names, instead)
+    return {} if again is None else constants(p.trace, p.values, p.chance, again)
+
+
+@kept()
 def _in_double(p: Prepared) -> tuple[nn.Module, dict[str, Tensor]] | None:
     """Return the network in double precision with what it answers; None where it is so, or does not run so."""
     if p.dtype == torch.float64:
@@ -188,7 +203,8 @@ def _breaks(
             where = measure.mask(element, value, layer.field, layer.sees)
             if not measure.judged(element, inputs, layer, value, where):
                 continue
-            error = float(measure.distance(expected, moved[name], where, layer.field).relative.max())
+            most = constants_in(p).get(name) if p.chance else None
+            error = float(measure.apart(expected, moved[name], where, layer.field, most).max())
             if error > _limit_in_double(p, layer, element, error):
                 return True
     return False
@@ -237,14 +253,15 @@ def _row_in_double(
     where = measure.mask(element, value, layer.field, layer.sees)
     if not measure.judged(element, inputs, layer, value, where):
         return _Row(layer.name, "no law", None, guessed, False)
-    apart = float(measure.apart(expected, answer, where, layer.field).max())
+    most = constants_in(p).get(layer.name) if p.chance else None
+    apart = float(measure.apart(expected, answer, where, layer.field, most).max())
     seen = apart > _limit_in_double(p, layer, element, apart)
     alone = None
     if layer.alone and measure.fed_exactly(element, layer, given):
         alone = measure.local_answer(model, p.trace, layer, element, given, value)
     if alone is None or alone.shape != expected.shape:
         return _Row(layer.name, "broken" if seen else "holds", None, guessed, seen)
-    local = float(measure.apart_alone(expected, alone, where, layer.field).max())
+    local = float(measure.apart_alone(expected, alone, where, layer.field, most).max())
     bad = local > _limit_in_double(p, layer, element, local, alone=True)
     return _Row(layer.name, "broken" if bad else "holds", local, guessed, seen)
 
