@@ -80,6 +80,8 @@ def says_nothing(
         apart = float(measure.apart(value, other, measure.EVERYWHERE, layer.field).max())
         return apart > limit and error <= measure.SIZEABLE * apart
 
+    if not value.numel():
+        return False  # as of what lies on the edges of a graph that has none
     if layer.field is None or variation is None or (variation > limit and error <= measure.SIZEABLE * variation):
         return False
     if any(tells(one.values[layer.name]) for one in given[1:]):
