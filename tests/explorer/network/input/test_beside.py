@@ -36,7 +36,7 @@ class Globals(Net):
     def forward(self, x, edge_index, edge_attr, u, batch):
         i, j = edge_index
         e = self.order(self.edge(torch.cat([x[i], x[j], edge_attr, u[batch[i]]], 1)).relu())
-        h = self.node(torch.cat([x, summed(e, j, len(x)), u[batch]], 1))
+        h = self.node(torch.cat([x, summed(e, j, len(x)), u[batch]], 1)).relu()
         return self.whole(torch.cat([h.mean(0, keepdim=True), u], 1))
 
 class Encoded(Net):
