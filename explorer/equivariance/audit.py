@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -24,7 +25,7 @@ from explorer.equivariance.trial.depending import Hearers
 from explorer.equivariance.trial.exchanges import exchanged
 from explorer.equivariance.trial.floors import float_floor
 from explorer.equivariance.trial.hearing import heard_alone
-from explorer.equivariance.trial.inert import inert
+from explorer.equivariance.trial.inert import inert, says_nothing
 from explorer.equivariance.trial.moving import moving
 from explorer.equivariance.trial.remembered import Remembered
 from explorer.equivariance.trial.sufficing import Square, Sufficing
@@ -84,6 +85,7 @@ class Audit:
         if self.coarse is not None:
             least = rounding.of_run(traced, self.coarse)
             self.rounding = {n: max(self.rounding[n], least[n]) for n in self.names}
+        self.constant = False  # the output is the same for all data, as `report` finds
         self.attributed: dict[str, Effect] = {}
         self.heard: dict[str, float] = {}  # how far layers see by themselves, where it was asked for
         self.random = next((case.random for case in self.cases if case.random), [])
@@ -158,11 +160,13 @@ class Audit:
             least = case.least.get(layer.name, 0.0)
             expected, answer = settled(least, expected), settled(least, answer)
             alone = None if alone is None else settled(least, alone)
-            d = measure.distance(expected, answer, where, f)
-            local = None if alone is None else measure.apart_alone(expected, alone, where, f)
+            most = case.most.get(layer.name)
+            d = measure.distance(expected, answer, where, f, most)
+            local = None if alone is None else measure.apart_alone(expected, alone, where, f, most)
             if local is not None and float(local.max()) > self.rounding[layer.name]:
                 here = self._where_alone(element, case, layer, value, where)
-                local = local if here is where or alone is None else measure.apart_alone(expected, alone, here, f)
+                if here is not where and alone is not None:
+                    local = measure.apart_alone(expected, alone, here, f, most)
             (figures.cumulative if exact else figures.soft_cumulative).append(d.relative)
             if local is not None and alone is not None:
                 clean = exact and measure.fed_exactly(element, layer, case.fed.get(layer.called, ()))
@@ -173,7 +177,7 @@ class Audit:
                     self.worst_on[layer.name] = (case, element)
             other = chance(layer, exact and bool((d.relative <= self.rounding[layer.name]).all()))
             if other is not None and other.shape == expected.shape:
-                figures.chance.append(measure.apart(expected, other, where, f))
+                figures.chance.append(measure.apart(expected, other, where, f, most))
             figures.floor.append(measure.there_and_back(once, value, f, layer.sees))
             figures.distances.append(d)
             figures.kept.append(where.kept)
@@ -248,6 +252,8 @@ class Audit:
         ]
         with evaluating(self.model), torch.no_grad():  # trials tell who makes a fault
             verdict, guilty, said, made = self._verdict(rows)
+        if self.constant:
+            rows = [replace(row, verdict="no law") if row.name in self.trace.outputs else row for row in rows]
         said += notes
         if training:
             was = "were in train mode; they were" if len(training) > 1 else "was in train mode; it was"
@@ -283,12 +289,11 @@ class Audit:
             missing = self.figures[lacking].idle[0]
             notes.append(f"{lacking} is a {by_name[lacking].field} field, on which {missing} has no action")
         declared = [name for name in guilty if not by_name[name].guessed]
-        if seen or declared:
-            verdict = "broken"
-        elif not judged:
-            verdict = "no law"
-        else:
-            verdict = "holds"
+        verdict = "broken" if seen or declared else "no law"
+        if judged and verdict == "no law":
+            silent = [end for end in judged if self._says_nothing(end)]
+            verdict, self.constant = ("no law", True) if silent == judged else ("holds", False)
+            notes += [sentences.same_answer(end.name, len(ends) > 1) for end in silent]
         guesses = [name for name in guilty if name not in declared]
         trial = self._sufficing(rows) if verdict == "broken" and guesses else None
         exchanged: list[str] = []
@@ -338,18 +343,21 @@ class Audit:
                     guilty = []
         for end in judged if verdict == "broken" else ():
             notes += sentences.in_part(end.name, self.errors[end.name], end.tolerance)
-        for end in judged if verdict == "holds" else ():
-            if end.variation is not None and end.variation <= self.rounding[end.name]:
-                notes.append(sentences.same_answer(end.name, len(ends) > 1))
         if self.coarse is not None:
             word = str(self.coarse).removeprefix("torch.")
             notes.append(f"the network makes {word} numbers in its forward: its laws are tested to that precision only")
-        if verdict == "no law":
+        if verdict == "no law" and not self.constant:
             labels, exact = [label for label, _ in self.elements], any(exact for _, exact in self.elements)
             places = inference_of(self.cases[0].inputs).size_words(self.cases[0].inputs)
             figures, why = self.figures[last.name], self._why_idle(self.trace[last.name])
             notes.append(sentences.no_law(last, figures.idle, labels, exact, places, why, figures.shapes))
         return verdict, self._calls(guilty, notes), notes, made
+
+    def _says_nothing(self, row: LayerReport) -> bool:
+        """Say whether what a layer gives is the same for all data and under all elements: then any law holds of it."""
+        known = self.trace[row.name], row.cumulative_max or 0.0, self.rounding[row.name], row.variation
+        anew = partial(rounding.all_anew, self.cases[0].inputs, self.seed, lambda x: self.run(x)[0])
+        return says_nothing(*known, self.cases, [on[0][0] for on in self.acted.values()], anew)
 
     def _why_idle(self, layer: Layer) -> str:
         """Return why elements have no action on a layer, in words of their own, "" where none says it."""
@@ -377,7 +385,7 @@ class Audit:
         case, squares = self.cases[number], []
         for g, gx in (self.acted[label][number] for label in (worst[:MENDED] if steady else ())):
             given, unknown = self.run(gx, inputs=True)[1], g.known(case.inputs.x, case.inputs.field) is None
-            squares.append(Square(g, case.inputs, gx, case.values, case.fed, given, unknown))
+            squares.append(Square(g, case.inputs, gx, case.values, case.fed, given, unknown, case.most))
         tolerances = {row.name: row.tolerance for row in rows}
         return Sufficing(self.model, self.trace, rows, squares, self.seed, ends, self.rounding, tolerances)
 
@@ -434,7 +442,7 @@ class Audit:
 
     def _variation(self, name: str) -> float | None:
         """Return how far the values of unrelated inputs are from each other, relative to their size."""
-        found = [case.variation[name] for case in self.cases if name in case.variation]
+        found = [c.variation[name] for c in self.cases if name in c.variation and name not in c.most]
         if self.figures[name].chance:
             found.append(float(torch.cat(self.figures[name].chance).median()))
         return max(found, default=None)

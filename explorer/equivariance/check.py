@@ -243,7 +243,8 @@ def check_equivariance(
         with evaluating(model), torch.no_grad():
             zeros = follows_amid(audit)
         report = replace(report, hints=(*report.hints, *([sentences.amid_zeros(zeros)] if zeros else [])))
-    if details and (report.verdict == "broken" or (report.verdict == "no law" and audit.elements)):
+    untried = report.verdict == "no law" and audit.elements and not audit.constant
+    if details and (report.verdict == "broken" or untried):
 
         def trial(other: str) -> Report:
             ask = partial(again, group=other, dtype=dtype, details=False, progress=None)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -143,8 +143,18 @@ def compared(values: Tensor, where: Mask, field: FieldType) -> Tensor:
     return field.domain.rows(masked(values, where, field))
 
 
-def distance(expected: Tensor, answer: Tensor, where: Mask, field: FieldType) -> Distance:
-    """Return how far `answer` is from `expected`, both (batch, channel, ...)."""
+def distance(
+    expected: Tensor, answer: Tensor, where: Mask, field: FieldType, most: float | None = None
+) -> Distance:  # fmt: skip
+    """Return how far `answer` is from `expected`, both (batch, channel, ...).
+
+    Args:
+        most: size of values from which on they are constants, if there are such (`constants` in trial/vanishing.py):
+            these are left out, and the relative error is the worse one of what is left and of all values.
+    """
+    if most is not None:
+        found = distance(below(expected, most), below(answer, most), where, field)
+        return replace(found, relative=found.relative.maximum(_of_scaled(expected, answer, where, field)))
     expected, error = _compared(expected, answer, where, field)
     if not expected.shape[1]:  # a graph without edges
         nothing = expected.new_zeros(len(expected))
@@ -157,14 +167,32 @@ def distance(expected: Tensor, answer: Tensor, where: Mask, field: FieldType) ->
     return Distance(quotient(wrong, size), amount.amax(dim=1), amount.sum(dim=1) / count, decibel)
 
 
-def apart(expected: Tensor, answer: Tensor, where: Mask, field: FieldType) -> Tensor:
-    """Return the relative distance alone, (batch,), in a third of the time of all figures."""
+def apart(
+    expected: Tensor, answer: Tensor, where: Mask, field: FieldType, most: float | None = None
+) -> Tensor:  # fmt: skip
+    """Return the relative distance alone, (batch,), in a third of the time of all figures; `most` as above."""
+    if most is not None:
+        found = relative(*_compared(below(expected, most), below(answer, most), where, field))
+        return found.maximum(_of_scaled(expected, answer, where, field))
     return relative(*_compared(expected, answer, where, field))
 
 
-def apart_alone(expected: Tensor, alone: Tensor, where: Mask, field: FieldType) -> Tensor:
+def below(values: Tensor, most: float | None) -> Tensor:
+    """Return values with zeros in place of those that are larger than `most`; the very same where that is None."""
+    return values if most is None else values.where(values.abs() <= most, 0.0)
+
+
+def _of_scaled(expected: Tensor, answer: Tensor, where: Mask, field: FieldType) -> Tensor:
+    """Return the relative distance of values so large that their squares may be infinite."""
+    scale = expected.abs().amax()
+    return relative(*_compared(expected / scale, answer / scale, where, field))
+
+
+def apart_alone(
+    expected: Tensor, alone: Tensor, where: Mask, field: FieldType, most: float | None = None
+) -> Tensor:  # fmt: skip
     """Return how far a layer fed alone is from what is expected, finite numbers: NaN is infinitely far from these."""
-    found = apart(expected, alone, where, field)
+    found = apart(expected, alone, where, field, most)
     return torch.where(found.isnan(), torch.inf, found)
 
 

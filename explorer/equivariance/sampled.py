@@ -39,6 +39,7 @@ class Case:
         self.values, fed = audit.run(inputs, inputs=True)
         self.fed = {name: _shared(tensors, self.values) for name, tensors in fed.items()}
         self.least: dict[str, float] = {}  # up to which norm values are rounding alone
+        self.most: dict[str, float] = {}  # from which size on values are constants that rule a layer
         self.other = inference_of(inputs).others(inputs, audit.seed + 1)
         # how far values are from those on numbers that are drawn anew
         self.variation = rounding.variation_anew(

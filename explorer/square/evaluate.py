@@ -35,7 +35,7 @@ from explorer.square.drawing.layers import drawn, drawn_filters, frozen, matrice
 from explorer.square.drawing.masks import bound_of
 from explorer.square.drawing.weights import weights_of
 from explorer.square.frame import Array, InputPicture, LayerInfo, Measure, Square
-from explorer.square.judging import cut_off, judged, limit, vanishing_in
+from explorer.square.judging import constants_in, cut_off, judged, limit, vanishing_in
 from explorer.square.preparing.kept import Kept, kept
 from explorer.square.preparing.prepare import Prepared, meet_chance
 from explorer.square.space import space_of
@@ -88,7 +88,8 @@ def measured(
     alone = measure.local_answer(p.model, p.trace, layer, element, fed, value) if local and not vague else None
     expected, answer = settled(least, expected), settled(least, answer)
     alone = None if alone is None else settled(least, alone)
-    d = measure.distance(expected, answer, where, f)
+    most = constants_in(p).get(layer.name) if p.chance else None
+    d = measure.distance(expected, answer, where, f, most)
     other = p.chance.get(layer.name)
     size = measure.compared(expected, where, f)
     found = {"relative": d.relative, "max_abs": d.max_abs, "mean_abs": d.mean_abs, "decibel": d.decibel}
@@ -96,7 +97,10 @@ def measured(
         other = measure.expected_after(element, layer, other)  # sides that the element exchanges
     for name, instead in (("alone", alone), ("other", other)):
         if instead is not None and instead.shape == expected.shape:
-            found[name] = measure.relative(size, measure.compared(expected - instead, where, f))
+            found[name] = (
+                measure.relative(size, measure.compared(expected - instead, where, f)) if most is None
+                else measure.apart(expected, instead, where, f, most)
+            )  # fmt: skip
     if not exact:
         found["floor"] = measure.there_and_back(element, value, f, layer.sees)
     # one transfer from the device for all of them
@@ -238,7 +242,8 @@ def _chance(p: Prepared, element: Element, layer: Layer, found: Measure) -> floa
     if found.cumulative is None or f is None or expected is None or other is None or other.shape != expected.shape:
         return None
     plain = element.element if isinstance(element, Remembered) else element
-    chance = float(measure.apart(expected, other, measure.mask(plain, value, f, layer.sees), f))
+    where = measure.mask(plain, value, f, layer.sees)
+    chance = float(measure.apart(expected, other, where, f, constants_in(p).get(layer.name)))
     return chance if math.isfinite(chance) else None
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 
 import torch
 from torch import Tensor, nn
@@ -15,7 +16,8 @@ from explorer.declare.symmetries import find_symmetry
 from explorer.equivariance import measure
 from explorer.equivariance.trial import rounding, storing
 from explorer.equivariance.trial.floors import in_precision
-from explorer.equivariance.trial.vanishing import OTHER, vanishing
+from explorer.equivariance.trial.inert import says_nothing
+from explorer.equivariance.trial.vanishing import OTHER, constants, ruled, vanishing
 from explorer.equivariance.verdict import guilt, sentences
 from explorer.equivariance.verdict.hints import hints
 from explorer.network.changing.precision import converted, copied
@@ -121,6 +123,21 @@ def vanishing_in(p: Prepared) -> dict[str, float]:
 
 
 @kept()
+def constants_in(p: Prepared) -> dict[str, float]:
+    """Return {layer: size of values from which on they are constants} of the layers that constants rule.
+
+    The unrelated input must have been met.
+    """
+    if not ruled(p.trace, p.values, p.chance) or (instead := OTHER.get(p.dtype)) is None:
+        return {}
+    with p.unrecorded():
+        reseed(p.seed)
+        other, names = converted(copied(p.model), instead), [layer.name for layer in p.trace.layers]
+        again = in_precision(other, p.inputs, names, instead)
+    return {} if again is None else constants(p.trace, p.values, p.chance, again)
+
+
+@kept()
 def _in_double(p: Prepared) -> tuple[nn.Module, dict[str, Tensor]] | None:
     """Return the network in double precision with what it answers; None where it is so, or does not run so."""
     if p.dtype == torch.float64:
@@ -188,7 +205,8 @@ def _breaks(
             where = measure.mask(element, value, layer.field, layer.sees)
             if not measure.judged(element, inputs, layer, value, where):
                 continue
-            error = float(measure.distance(expected, moved[name], where, layer.field).relative.max())
+            most = constants_in(p).get(name) if p.chance else None
+            error = float(measure.apart(expected, moved[name], where, layer.field, most).max())
             if error > _limit_in_double(p, layer, element, error):
                 return True
     return False
@@ -237,14 +255,15 @@ def _row_in_double(
     where = measure.mask(element, value, layer.field, layer.sees)
     if not measure.judged(element, inputs, layer, value, where):
         return _Row(layer.name, "no law", None, guessed, False)
-    apart = float(measure.apart(expected, answer, where, layer.field).max())
+    most = constants_in(p).get(layer.name) if p.chance else None
+    apart = float(measure.apart(expected, answer, where, layer.field, most).max())
     seen = apart > _limit_in_double(p, layer, element, apart)
     alone = None
     if layer.alone and measure.fed_exactly(element, layer, given):
         alone = measure.local_answer(model, p.trace, layer, element, given, value)
     if alone is None or alone.shape != expected.shape:
         return _Row(layer.name, "broken" if seen else "holds", None, guessed, seen)
-    local = float(measure.apart_alone(expected, alone, where, layer.field).max())
+    local = float(measure.apart_alone(expected, alone, where, layer.field, most).max())
     bad = local > _limit_in_double(p, layer, element, local, alone=True)
     return _Row(layer.name, "broken" if bad else "holds", local, guessed, seen)
 
@@ -255,13 +274,20 @@ def variation(p: Prepared) -> dict[str, float]:
     meet_chance(p)
     found = rounding.variation(p.trace, p.values, p.chance)
 
-    def run(x: Inputs) -> Mapping[str, Tensor]:
-        reseed(p.seed)
-        return capture(p.model, x, [layer.name for layer in p.trace.layers], clone=p.trace.clones)[0]
-
-    for name, apart in rounding.variation_anew(p.trace, p.values, p.inputs, p.seed, run).items():
+    for name, apart in rounding.variation_anew(p.trace, p.values, p.inputs, p.seed, partial(_run, p)).items():
         found[name] = max(apart, found.get(name, 0.0))
     return found
+
+
+def _run(p: Prepared, x: Inputs) -> Mapping[str, Tensor]:
+    reseed(p.seed)
+    with p.unrecorded():
+        return capture(p.model, x, [layer.name for layer in p.trace.layers], clone=p.trace.clones)[0]
+
+
+@kept()
+def _all_anew(p: Prepared) -> Mapping[str, Tensor]:
+    return rounding.all_anew(p.inputs, p.seed, partial(_run, p))
 
 
 @dataclass(frozen=True, slots=True)
@@ -309,6 +335,10 @@ def judged(
             verdict = ""
         else:
             verdict = "holds" if any(end is not None and end.exact for end in ends) else "no law"
+        if verdict == "holds" and _constant(p, measures, element):
+            measures = {n: replace(m, verdict="no law") if n in p.trace.outputs else m for n, m in measures.items()}
+            constant = sentences.same_answer(p.trace.output, len(p.trace.outputs) > 1)
+            verdict, square = "no law", replace(square, message=constant, brief="the output is the same for all data")
     ask = _seen_on_others if idle else _seen_on_others.there
     closed, holds = _closed(p), verdict == "holds"
     # a network that keeps what one input gave is no test of others
@@ -327,6 +357,35 @@ def judged(
     if p.trouble and not p.trouble.layer and verdict == "broken":
         told = (p.trouble.sentence, *told)
     return replace(square, measures=measures, verdict=verdict, guilty=tuple(guilty), shows=shows, hints=told)
+
+
+def _constant(p: Prepared, measures: Mapping[str, Measure], element: Element) -> bool:
+    """Say whether the outputs stay the same for other data, so that nothing can be told of them."""
+    if not p.chance:
+        return False
+    for name in p.trace.outputs:
+        found, layer = measures[name], p.trace[name]
+        error, limit = found.cumulative, run_rounding(p)[name]
+        if not found.exact or error is None or found.chance is None:
+            return False
+        if found.chance > limit and error <= measure.SIZEABLE * found.chance:
+            return False
+        apart = max(found.chance, variation(p).get(name, 0.0))
+        with p.unrecorded():
+            if not says_nothing(layer, error, limit, apart, (p,), (element,), partial(_all_anew, p)):
+                return False
+            if p.dtype != torch.float64 and _differs_in_double(p, name):
+                return False
+    return True
+
+
+def _differs_in_double(p: Prepared, name: str) -> bool:
+    """Say whether an output that single precision leaves constant differs between data in double precision."""
+    here, there, field = _in_double(p), _on_others(p), p.trace[name].field
+    if here is None or there is None or field is None or here[1][name].shape != there[2][name].shape:
+        return False
+    apart = measure.apart(here[1][name], there[2][name], measure.EVERYWHERE, field).max()
+    return float(apart) > rounding.of_run(p.trace, torch.float64)[name]
 
 
 def _between(p: Prepared, measures: Mapping[str, Measure], shows: str, element: Element) -> tuple[str, ...]:

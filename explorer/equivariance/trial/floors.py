@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from explorer.declare.inputs import Inputs
 from explorer.equivariance import measure
-from explorer.equivariance.trial.vanishing import OTHER, vanishing
+from explorer.equivariance.trial.vanishing import OTHER, constants, vanishing
 from explorer.network.changing.precision import converted, copied
 from explorer.network.opening.global_state import reseed
 from explorer.network.tracing.capture import capture
@@ -35,13 +35,17 @@ def in_precision(
 
 
 class Run(Protocol):
-    """One input with the values of all layers, and what layers were fed; `least` is found here.
+    """One input with the values of all layers, and what layers were fed; `least` and `most` are found here.
 
     Attributes:
         least: {layer: up to which norm its values are rounding alone}.
+        most: {layer that constants rule: size of values from which on they are constants}.
+        unrelated: the values on an unrelated input, {} where they would tell nothing.
     """
 
     least: dict[str, float]
+    most: dict[str, float]
+    unrelated: dict[str, Tensor]
 
     @property
     def inputs(self) -> Inputs: ...
@@ -72,8 +76,9 @@ def float_floor(
         if again is None:
             return least
         run.least = vanishing(trace, run.values, again, run.fed)
+        run.most = constants(trace, run.values, run.unrelated, again)
         for n in names:
-            value, rerun = run.values[n].double(), again[n].double()
+            value, rerun = (measure.below(v[n].double(), run.most.get(n)) for v in (run.values, again))
             if value.shape == rerun.shape and measure.finite(value) and measure.finite(rerun):
                 found[n] = max(found[n], ratio * float((value - rerun).norm() / value.norm().clamp_min(1e-300)))
     if instead == torch.float64:
@@ -96,7 +101,7 @@ def _enlarged(
         reseed(seed)
         again = in_precision(model, run.inputs.map(lambda v, _: _nudged(v)), names, dtype) or {}
         for n in again:
-            value, rerun = run.values[n].double(), again[n].double()
+            value, rerun = (measure.below(v[n].double(), run.most.get(n)) for v in (run.values, again))
             if value.shape == rerun.shape and measure.finite(value) and measure.finite(rerun):
                 moved = float((value - rerun).norm() / value.norm().clamp_min(1e-300))
                 found[n] = max(found[n], moved if MOST_ROUNDING < moved < MOST_ENLARGED else 0.0)

@@ -1,13 +1,19 @@
-"""Find out whether an element moves nothing of some inputs, such as a full turn: then it tests no law."""
+"""Find out whether a law tests nothing: an element moves nothing, such as a full turn, or an answer is constant."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Protocol
+
 import torch
+from torch import Tensor
 
 from explorer.declare.elements import Element
 from explorer.declare.inputs import Inputs
+from explorer.equivariance import measure
 from explorer.equivariance.measure import unmoved
 from explorer.equivariance.trial.remembered import Remembered
+from explorer.network.tracing.layers import Layer
 
 
 def inert(element: Element, inputs: Inputs, moved: Inputs) -> bool:
@@ -37,3 +43,52 @@ def remembered(element: Element, inputs: Inputs) -> tuple[Remembered, Inputs]:
     moved = inputs.moved(once)
     once.inert = inert(element, inputs, moved)
     return once, moved
+
+
+class Given(Protocol):
+    """The values of all layers on one input."""
+
+    @property
+    def values(self) -> Mapping[str, Tensor]: ...
+
+
+def says_nothing(
+    layer: Layer,
+    error: float,
+    limit: float,
+    variation: float | None,
+    given: Sequence[Given],
+    acted: Iterable[Element],
+    anew: Callable[[], Mapping[str, Tensor]],
+) -> bool:
+    """Say whether what a layer gives is the same for all data and under all elements: then any law holds of it.
+
+    What is made of the edges of a graph alone is not: it moves with them, or differs between graphs.
+
+    Args:
+        error: of its law; limit: up to which it is rounding.
+        variation: of its values on numbers of x that are drawn anew and on unrelated ones, None where it is not known.
+        given: the data; of the first of them `acted` are elements.
+        anew: -> the values of layers on the first data drawn anew, all of them, {} where these are no such data.
+    """
+    value = given[0].values[layer.name]
+
+    def tells(other: Tensor) -> bool:
+        """Say whether the value differs from another one by so much that its error says something."""
+        if layer.field is None or other.shape != value.shape or not measure.finite(other):
+            return False  # data of another size have a constant of another size
+        apart = float(measure.apart(value, other, measure.EVERYWHERE, layer.field).max())
+        return apart > limit and error <= measure.SIZEABLE * apart
+
+    if not value.numel():
+        return False  # as of what lies on the edges of a graph that has none
+    if layer.field is None or variation is None or (variation > limit and error <= measure.SIZEABLE * variation):
+        return False
+    if any(tells(one.values[layer.name]) for one in given[1:]):
+        return False
+    for element in acted:
+        expected = measure.expected_after(element, layer, value)
+        if expected is not None and tells(expected):
+            return False
+    drawn = anew().get(layer.name)
+    return drawn is not None and not tells(drawn)  # else it is not known

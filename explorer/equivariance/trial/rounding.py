@@ -107,20 +107,28 @@ def limit(of_run: float, of_filters: float, variation: float | None) -> float:
     return min(max(of_run, of_filters), most)
 
 
-def drawn_anew(inputs: Inputs, seed: int) -> Inputs | None:
+def drawn_anew(inputs: Inputs, seed: int, all_of_them: bool = False) -> Inputs | None:
     """Return inputs whose numbers are drawn anew from those that are there, None where there are none.
 
     Other samples may lie on the orbit of these: there nothing invariant changes.
+
+    Args:
+        all_of_them: not those of x alone, but of all that the network is given, as edges.
     """
-    x = inputs.x
-    if not x.numel():
+    if not inputs.x.numel():
         return None
     generator = torch.Generator().manual_seed(seed)
+    if all_of_them:
+        return inputs.map(lambda value, _: _drawn_anew(value, generator) if value.numel() else value)
+    return inputs.with_x(_drawn_anew(inputs.x, generator))
+
+
+def _drawn_anew(x: Tensor, generator: torch.Generator) -> Tensor:
     # any of the numbers at any place, so that their sum changes, each changed, so that equal ones differ too
     drawn = x.flatten()[torch.randint(x.numel(), (x.numel(),), generator=generator, device="cpu").to(x.device)]
     if x.is_floating_point():  # numbers of symbols and of atoms stay what they are
         drawn = drawn * (0.5 + torch.rand(x.numel(), generator=generator, device="cpu")).to(x)
-    return inputs.with_x(drawn.view_as(x))
+    return drawn.view_as(x)
 
 
 def variation(trace: Trace, values: Mapping[str, Tensor], others: Mapping[str, Tensor]) -> dict[str, float]:
@@ -144,6 +152,17 @@ def variation_anew(
         return variation(trace, values, run(drawn))
     except LayerError:
         return {}
+
+
+def all_anew(
+    inputs: Inputs, seed: int, run: Callable[[Inputs], Mapping[str, Tensor]]
+) -> Mapping[str, Tensor]:  # fmt: skip
+    """Return the layers on inputs that are drawn anew, all of them; {} where a network does not take such."""
+    drawn = drawn_anew(inputs, seed, all_of_them=True)
+    try:
+        return {} if drawn is None else run(drawn)
+    except LayerError:
+        return {}  # as of numbers that make no graph
 
 
 class Casts(TorchFunctionMode):

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any
 
@@ -50,6 +50,7 @@ class Square:
         values, fed: of all layers on x.
         given: what they are given on rho(g) x.
         whole: the element cuts nothing off.
+        most: {layer that constants rule: size of values from which on they are constants}.
     """
 
     element: Element
@@ -59,6 +60,7 @@ class Square:
     fed: Given
     given: Given
     whole: bool = True
+    most: Mapping[str, float] = field(default_factory=dict)
 
 
 class Sufficing:
@@ -331,7 +333,7 @@ class Sufficing:
         where = measure.mask(square.element, value, layer.field, layer.sees)
         if not square.whole and not measure.judged(square.element, square.x, layer, value, where):
             return None
-        return float(measure.apart(expected, answer, where, layer.field).max())
+        return float(measure.apart(expected, answer, where, layer.field, square.most.get(name)).max())
 
 
 def _subsets(units: Sequence[str], most: int = 5) -> Iterator[tuple[str, ...]]:

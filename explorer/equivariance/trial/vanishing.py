@@ -1,7 +1,8 @@
-"""Find values that are nothing but what rounding leaves of sums that cancel, and take them for the zeros that they are.
+"""Find values that carry no signal: what rounding leaves of sums that cancel, and constants that outweigh the rest.
 
 The cross product of parallel vectors is such a value: of atoms on a line a layer has nothing else to give. Its error is
-as large as itself, under every element, and no fault.
+as large as itself, under every element, and no fault. It is taken for the zero that it is. The -1e9 of masked scores is
+another: a relative error would be measured against it, and no fault of the scores be seen.
 """
 
 from __future__ import annotations
@@ -16,6 +17,9 @@ from explorer.equivariance import measure
 from explorer.network.tracing.layers import Trace
 
 GONE = 1e-4  # of what single precision leaves of a sum double precision leaves a 1e-9th, of any other value all
+ALIKE = 1e-6  # share by which a value may differ on an unrelated input and still be a constant: a mask may be added
+RULED = 1e3  # times as large as all others a constant is that hides them
+STEADY = 1e-2  # share by which the others may differ in another precision: what differs by more is rounding
 OTHER = {torch.float32: torch.float64, torch.float64: torch.float32}
 
 
@@ -56,3 +60,45 @@ def largest(tensors: Iterable[Tensor]) -> float:
 def settled(least: float, values: Tensor) -> Tensor:
     """Return zeros in place of values whose norm is at most `least`."""
     return values if not least or float(values.norm()) > least else torch.zeros_like(values)
+
+
+def constants(
+    trace: Trace, values: Mapping[str, Tensor], unrelated: Mapping[str, Tensor], again: Mapping[str, Tensor]
+) -> dict[str, float]:
+    """Return {layer: size of values from which on they are constants} of the layers that constants rule.
+
+    Args:
+        values, unrelated: of the layers, on an input and on one that has nothing to do with it.
+        again: of a run in the other of float32 and float64: what is left beside the constants may be rounding alone.
+    """
+    found = {}
+    for name in ruled(trace, values, unrelated):
+        value, rerun = values[name], again.get(name)
+        if rerun is None or value.shape != rerun.shape or OTHER.get(value.dtype) != rerun.dtype:
+            continue
+        others = value.masked_fill(_constant(value, unrelated[name]), 0.0)
+        most = 2 * float(others.abs().amax())
+        apart = others.double() - rerun.double().masked_fill(_constant(value, unrelated[name]), 0.0)
+        if float(apart.norm()) <= STEADY * float(others.double().norm()):
+            found[name] = most
+    return found
+
+
+def ruled(trace: Trace, values: Mapping[str, Tensor], unrelated: Mapping[str, Tensor]) -> list[str]:
+    """Return the layers in whose values constants outweigh all others."""
+    found = []
+    for layer in trace.layers:
+        value, other = values[layer.name], unrelated.get(layer.name)
+        if layer.field is None or other is None or value.shape != other.shape or not value.is_floating_point():
+            continue
+        if not value.numel() or not (measure.finite(value) and measure.finite(other)):
+            continue
+        others = value.masked_fill(_constant(value, other), 0.0).abs().amax()
+        if 0 < float(others) and float(others) * RULED < float(value.abs().amax()):
+            found.append(layer.name)
+    return found
+
+
+def _constant(value: Tensor, other: Tensor) -> Tensor:
+    """Return where values are the same on an unrelated input."""
+    return (value == other) | ((value - other).abs() <= ALIKE * value.abs())

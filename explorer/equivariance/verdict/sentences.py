@@ -245,8 +245,8 @@ def same_answer(name: str, several: bool) -> str:
     """Say that an output does not depend on the values of the input."""
     what = f"the output {name}" if several else "the output"
     return (
-        f"{what} stays the same, but for rounding, when the values of the input are replaced, so the law holds for "
-        "nothing that depends on them"
+        f"{what} stays the same, but for rounding, when the values of the input are replaced: whether it keeps the law "
+        "cannot be told; other layers are judged each by itself"
     )
 
 

@@ -101,6 +101,10 @@ class GraphSpace(Space):
             "tables", "Tables", "NAME:AXES of each, of which a letter counts the members of a set: x:1xAx3,y:1xAx1.",
             "named", lettered=True,
         ),
+        Question(
+            "beside", "Besides", "NAME:AXES of what else it is given: pe:Nx7 a row a node, t:E one an edge, u:1x4.",
+            "named", lettered=True,
+        ),
         *QUESTIONS,
     )  # fmt: skip
 
@@ -154,14 +158,17 @@ class GraphSpace(Space):
     def inputs(self, sample: Sample, form: Form, device: torch.device, dtype: torch.dtype) -> Inputs:
         from explorer.network.input.inputs import from_signals
         from explorer.spaces.graph.network.attempts import axis_of, laid
+        from explorer.spaces.graph.network.beside import beside_way
         from explorer.spaces.graph.network.members import with_turn
         from explorer.spaces.graph.network.tables import table_inputs
 
         assert isinstance(form, GraphInput)
         if form.tables:
             return table_inputs(sample, form, device, dtype)
-        held = form.held
-        made = replace(from_signals(sample, held, device, dtype), call=form.way.call(held))
+        held, way = form.held, form.way
+        if form.beside:
+            held, way = beside_way(form, held)
+        made = replace(from_signals(sample, held, device, dtype), call=way.call(held))
         if not made.field.domain.space:  # pairs may be of steps as well
             made = replace(made, fields=(replace(made.field, domain=Adjacency()), *made.fields[1:]))
         if form.axes == AXES[0] and "other" not in held:
@@ -196,6 +203,10 @@ class GraphSpace(Space):
 
             require_tables(form.tables)
             return replace(form, signals=())
+        if form.beside:
+            from explorer.spaces.graph.network.beside import require_beside
+
+            require_beside(form.beside)
         if not set(form.signals) & set(DRAWN):
             raise ValueError(f"signals are one or more of {', '.join(SIGNALS)}, with {' or '.join(DRAWN)} among them")
         bare = said.kind == "set" and "signals" not in dict(said.answers)

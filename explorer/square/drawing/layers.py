@@ -10,6 +10,7 @@ from torch import Tensor
 
 from explorer.declare.elements import Element
 from explorer.declare.types.fields import FieldType, Point, Regular
+from explorer.equivariance import measure
 from explorer.network.changing.precision import copied
 from explorer.network.inner.tiled import Tiled
 from explorer.network.tracing.capture import capture, differentiable, gradients_to_inputs
@@ -61,8 +62,8 @@ def scores_of(
     """
     if field is None or field.batched:
         v = out[0] if out.ndim > 1 else out
-        v = v.softmax(0) if probabilities else v if v.ndim == 1 else v.flatten(1).mean(1) if v.ndim > 1 else v[None]
-        return frozen(v)
+        v = v.softmax(0) if probabilities else v if v.ndim == 1 else _mean(v.flatten(1), 1) if v.ndim > 1 else v[None]
+        return frozen(_single(v))
     v = field.domain.by_place(out)
     v = v.softmax(1) if probabilities else v
     if not len(v):
@@ -70,10 +71,22 @@ def scores_of(
     if field.domain.counted and node is not None:
         place = node if moved is None else moved.place_of(node, len(v))
         if 0 <= place < len(v):
-            return frozen(v[place])
+            return frozen(_single(v[place]))
     if not field.domain.placed and len(v) <= 2:
-        return frozen(v.flatten())
-    return frozen(v.mean(0))
+        return frozen(_single(v.flatten()))
+    return frozen(_single(_mean(v, 0)))
+
+
+def _mean(values: Tensor, axis: int) -> Tensor:
+    """Return a mean that the lowest numbers of a precision, as of masked scores, do not make infinite."""
+    mean = values.mean(axis)
+    return mean if measure.finite(mean) else (values.double() / values.shape[axis]).sum(axis)
+
+
+def _single(values: Tensor) -> Tensor:
+    """Return finite numbers as finite ones of single precision."""
+    most = torch.finfo(torch.float32).max
+    return torch.where(values.isfinite(), values.clamp(-most, most), values)
 
 
 def receptive_field(p: Prepared, layer: Layer, pixel: tuple[int, int], channel: int | None) -> Array:

@@ -310,9 +310,9 @@ def test_a_declared_field_that_fails_breaks_the_law_whatever_comes_out() -> None
 
     report = check_equivariance(nn.Sequential(Says(), Forgets()), image(), "D4")
     assert report.verdict == "broken" and report.guilty == ("0",)
-    # and an output that knows nothing of its input holds for nothing
+    # and of an output that knows nothing of its input nothing can be told
     empty = check_equivariance(nn.Sequential(conv(1, 2), Forgets()), image(), "D4")
-    assert empty.verdict == "holds" and any("the law holds for nothing" in note for note in empty.warnings)
+    assert empty.verdict == "no law" and any("cannot be told" in note for note in empty.warnings)
 
 
 def test_a_guessed_fault_says_that_it_is_a_guess() -> None:

@@ -75,4 +75,5 @@ def _send(to: QTabBar | QDockWidget, kind: QEvent.Type, at: QPoint, pointer: QPo
     left, none = Qt.MouseButton.LeftButton, Qt.MouseButton.NoButton
     held = none if kind == QEvent.Type.MouseButtonRelease else left
     changed = none if kind == QEvent.Type.MouseMove else left
-    QApplication.sendEvent(to, QMouseEvent(kind, QPointF(at), QPointF(pointer), changed, held, Qt.KeyboardModifier.NoModifier))
+    event = QMouseEvent(kind, QPointF(at), QPointF(pointer), changed, held, Qt.KeyboardModifier.NoModifier)
+    QApplication.sendEvent(to, event)

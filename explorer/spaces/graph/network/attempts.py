@@ -105,8 +105,10 @@ def searched(tried: Callable[[Widths], tuple[bool, int, int]], wide: Sequence[in
         waiting.sort(key=lambda one: (-seen[one][0], sum(one)))
         here = waiting.pop(0)
         missing = seen[here][1]
-        steps = [here[k] + missing for k in range(count)] if missing > 0 else []
-        told: list[Widths] = [(*here[:k], w, *here[k + 1 :]) for k, w in enumerate(steps)]
+        # what a layer is given may hold a table twice, as of both ends of an edge
+        changes = [missing // times for times in (1, 2) if missing and missing % times == 0]
+        steps = [(k, here[k] + by) for by in changes for k in range(count) if here[k] + by > 0]
+        told: list[Widths] = [(*here[:k], w, *here[k + 1 :]) for k, w in steps]
         alone = [(*here[:k], w, *here[k + 1 :]) for k in range(count) for w in wide]
         for one in told or alone:
             if one not in seen and len(seen) < TRIALS:

@@ -19,6 +19,7 @@ from explorer.spaces.graph.chemistry.atoms import COLUMNS, SYMBOLS, element_of, 
 from explorer.spaces.graph.chemistry.bonds import bond_kinds
 from explorer.spaces.graph.chemistry.orders import TOLD, drawn_kinds
 from explorer.spaces.graph.fields import BETWEEN, EDGE_INPUT, GRAPH, NODE_INPUT, Edges, Nodes
+from explorer.spaces.graph.network.beside import signals_beside
 from explorer.spaces.graph.network.form import GraphInput
 
 Floats = NDArray[np.float32]
@@ -206,6 +207,9 @@ def fit_graph(sample: Sample, wanted: GraphInput) -> Sample:
         notes.append(f"its edges lead to the {count} of the second set, numbers modulo {count}")
     if "position" in wanted.signals:
         _position(sample)
+    if wanted.beside:
+        made |= signals_beside(wanted.beside, nodes, edges)
+        notes.append(f"{', '.join(name for name, _ in wanted.beside)}: random numbers in place of the data")
     taken = {*wanted.signals, *(("edge_weight",) if {"edge_attr", "adjacency"} & set(wanted.signals) else ())}
     if ignored := [what for name, what in _OF_EDGES.items() if name in sample.signals and name not in taken]:
         notes.append(f"{' and '.join(ignored)} of edges ignored: this network takes none")

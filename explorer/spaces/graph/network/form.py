@@ -38,6 +38,8 @@ class GraphInput(Called):
         most: the largest number of nodes that the network is made for (dense attention), or None.
         tables: name and axes of each argument, ("1xAx3",), of a network that takes several tables of numbers, of which
             a letter counts the members of a set (`explorer.spaces.graph.network.tables`); () for what `signals` say.
+        beside: name and axes of what it is given besides the signals, all by name: "Nx7" a row a node, "Ex3" a row an
+            edge, "1x4" one of the whole graph (`explorer.spaces.graph.network.beside`).
     """
 
     space = "graph"
@@ -52,6 +54,7 @@ class GraphInput(Called):
     columns: tuple[str, ...] = ()
     axes: str = AXES[0]
     tables: Named = ()
+    beside: Named = ()
 
     @property
     def drawn(self) -> str:

@@ -16,6 +16,7 @@ from explorer.spaces.graph.network.attempts import (
     trial_graph,
     widths,
 )
+from explorer.spaces.graph.network.beside import beside_inputs
 from explorer.spaces.graph.network.form import AXES, DRAWN, OF_A_GRAPH, SIGNALS, GraphInput
 from explorer.spaces.graph.network.tables import said_tables
 
@@ -155,6 +156,10 @@ def _of_any_name(own: Recognised, needed: tuple[str, ...]) -> GraphInput | None:
         return between[0]
     if not told:
         return None
+    if not found and (more := next(beside_inputs(own.network()), None)) is not None:
+        table = ", ".join(f"{name}:{axes}" for name, (axes,) in more.beside)
+        own.why["signals"] = f"its forward takes ({', '.join(needed)}), and it runs with {table} besides"
+        return more
     some = " as well as with ".join(f"({', '.join(form.signals)})" for form in found[:2])
     runs = f"it runs with {some}" if found else "with no signals of a graph that were tried it runs"
     raise ValueError(

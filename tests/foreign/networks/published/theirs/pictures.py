@@ -285,6 +285,8 @@ class CodeBook(nn.Module):
         super().__init__()
         self.encoder = nn.Sequential(Stage(3, 16), Stage(16, 32), conv(32, 8))
         self.codes = Codes(16, 8)
+        with torch.no_grad():  # of codes far from all places every place takes the same one, and the answer is constant
+            self.codes.embedding.weight.mul_(0.1)
         up = {"scale_factor": 2, "mode": "nearest"}
         middle = nn.Conv2d(16, 16, 3, padding=1, padding_mode="zeros" if fault == 1 else "circular")
         self.decoder = nn.Sequential(nn.Upsample(**up), conv(8, 16), nn.ReLU(), middle, nn.Upsample(**up), conv(16, 3))
