@@ -14,12 +14,15 @@ import torch
 from torch import Tensor
 
 from explorer.equivariance import measure
+from explorer.network.inner.tiled import Tiled
 from explorer.network.tracing.layers import Trace
 
 GONE = 1e-4  # of what single precision leaves of a sum double precision leaves a 1e-9th, of any other value all
 ALIKE = 1e-6  # share by which a value may differ on an unrelated input and still be a constant: a mask may be added
 RULED = 1e3  # times as large as all others a constant is that hides them
-STEADY = 1e-2  # share by which the others may differ in another precision: what differs by more is rounding
+# Share by which the others may differ in another precision. What was summed up with constants so large differs by more:
+# its error would be that of rounding.
+STEADY = 3e-5
 OTHER = {torch.float32: torch.float64, torch.float64: torch.float32}
 
 
@@ -90,6 +93,8 @@ def ruled(trace: Trace, values: Mapping[str, Tensor], unrelated: Mapping[str, Te
     for layer in trace.layers:
         value, other = values[layer.name], unrelated.get(layer.name)
         if layer.field is None or other is None or value.shape != other.shape or not value.is_floating_point():
+            continue
+        if isinstance(value, Tiled) or isinstance(other, Tiled):  # never formed: no mask was filled into it
             continue
         if not value.numel() or not (measure.finite(value) and measure.finite(other)):
             continue
