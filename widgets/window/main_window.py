@@ -54,6 +54,7 @@ from widgets.window.files import Files
 from widgets.window.greeting.host import Greeting
 from widgets.window.room.drops import Drops, files_in, named, taken
 from widgets.window.room.popups import PopupKeys
+from widgets.window.room.pulled import let_go
 from widgets.window.room.shell import Shell
 
 SIZE = QSize(1280, 800)
@@ -377,6 +378,7 @@ class MainWindow(Shell):
             return
         if not self._closed:
             self._closed = True
+            let_go()
             self.settings.setValue("geometry", self.saveGeometry())
             self.settings.setValue("layout", QByteArray(self.docks.save()))
             self.settings.sync()

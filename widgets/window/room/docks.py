@@ -24,7 +24,7 @@ from explorer.square.frame import Square
 from widgets.base.look import theme
 from widgets.base.look.icons import icon
 from widgets.window.room.panes import Seat
-from widgets.window.room.pulled import PulledTabs
+from widgets.window.room.pulled import PulledTabs, dragged, let_go
 
 AREAS = {
     "left": Qt.DockWidgetArea.LeftDockWidgetArea,
@@ -53,8 +53,8 @@ class Docks(QObject):
         self._guests: list[QDockWidget] = []
         self._away: set[str] = set()  # put away because they say nothing of the data at hand, not by the person
         options = QMainWindow.DockOption
-        # no grouped dragging, which crashes: `pulled` says how
-        window.setDockOptions(options.AnimatedDocks | options.AllowNestedDocks | options.AllowTabbedDocks)
+        # neither grouped dragging nor animations, which crash: `pulled` says how
+        window.setDockOptions(options.AllowNestedDocks | options.AllowTabbedDocks)
         window.setTabPosition(Qt.DockWidgetArea.AllDockWidgetAreas, window.tabPosition(AREAS["left"]).North)
         window.setDocumentMode(True)
         self._pulled = PulledTabs(self, self._unfolded)
@@ -93,6 +93,7 @@ class Docks(QObject):
 
     def reset(self) -> None:
         """Put every panel where it stands at first, for the size that the window has now."""
+        let_go()
         window = self._window
         for dock in self.docks.values():
             dock.setFloating(False)
@@ -159,6 +160,7 @@ class Docks(QObject):
 
     def restore(self, layout: bytes) -> bool:
         """Go back to a saved layout; return whether that worked. Of one that was damaged Qt would crash."""
+        let_go()
         digest, layout = layout[:DIGEST], layout[DIGEST:]
         whole = digest == _digest(layout)
         before = self._bars()
@@ -240,7 +242,7 @@ class Docks(QObject):
 
     def mend_titles(self) -> None:
         """Show a title only where no tab shows it already."""
-        if QGuiApplication.mouseButtons() != Qt.MouseButton.NoButton:
+        if QGuiApplication.mouseButtons() != Qt.MouseButton.NoButton or dragged() is not None:
             self._mend.start(100)  # a title bar must not change while it is being dragged
             return
         for dock in (*self.docks.values(), *self._guests):

@@ -1,8 +1,8 @@
 """A panel's tab is pulled out of its group with the mouse, and dropped elsewhere.
 
 Qt's own grouped dragging would do that too, but the windows that it makes for groups end the program in plain drags
-(Qt 6.11: a segmentation fault within 16 to 320 drags, with animations or without). Without it Qt drags panels by their
-titles, but leaves tabs in their groups.
+(Qt 6.11: a segmentation fault within 16 to 320 of them). Without it Qt drags panels by their titles, but leaves tabs in
+their groups. Nor do panels slide to their places: a layout that changes meanwhile, or a window that goes, ends the same.
 """
 
 from __future__ import annotations
@@ -10,10 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, Qt, QTimer
-from PySide6.QtGui import QCursor, QGuiApplication, QMouseEvent
-from PySide6.QtWidgets import QApplication, QDockWidget, QTabBar
+from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, QSize, Qt, QTimer
+from PySide6.QtGui import QCursor, QMouseEvent
+from PySide6.QtWidgets import QApplication, QDockWidget, QTabBar, QWidget
 
+# of a panel that floats: one from below the stage is as wide as the window
+SMALLEST, WIDEST = QSize(320, 240), QSize(720, 900)
 AWAY = 3  # times the distance at which a drag begins: so far from the bar, its tabs are no longer put in order
 
 
@@ -24,7 +26,8 @@ class PulledTabs(QObject):
         """Take what says which panel a tab stands for."""
         super().__init__(parent)
         self._dock_at = dock_at
-        self._pressed: tuple[QTabBar, int] | None = None
+        self._pressed: QTabBar | None = None
+        self._held = False  # still, between the decision to pull and the drag
 
     def watch(self, bar: QTabBar) -> None:
         """Let the tabs of a bar be pulled out from now on."""
@@ -36,36 +39,52 @@ class PulledTabs(QObject):
         at, left = event.position().toPoint(), Qt.MouseButton.LeftButton
         match event.type():
             case QEvent.Type.MouseButtonPress:
-                index = watched.tabAt(at)
-                self._pressed = (watched, index) if event.button() == left and index >= 0 else None
+                self._pressed = watched if event.button() == left and watched.tabAt(at) >= 0 else None
             case QEvent.Type.MouseButtonRelease:
-                self._pressed = None
-            case QEvent.Type.MouseMove if self._pressed is not None and self._pressed[0] is watched:
+                self._pressed, self._held = None, False
+            case QEvent.Type.MouseMove if self._pressed is watched:
                 far = AWAY * (QApplication.startDragDistance() + 1)
                 if event.buttons() & left and not watched.rect().adjusted(-far, -far, far, far).contains(at):
                     # the one in front: putting tabs in order may have moved what was pressed
                     dock = self._dock_at(watched, watched.currentIndex())
                     self._pressed = None
                     if dock is not None:
+                        self._held = True
                         # once the bar is through with this event: it may go with the panel
-                        QTimer.singleShot(0, dock, partial(_pull, watched, dock))
+                        QTimer.singleShot(0, dock, partial(self._pull, watched, dock))
                         return True
         return False
 
+    def _pull(self, bar: QTabBar, dock: QDockWidget) -> None:
+        """Float a panel with its title below the pointer, and hand the drag over to Qt."""
+        held, pointer = self._held, QCursor.pos()
+        _send(bar, QEvent.Type.MouseButtonRelease, bar.mapFromGlobal(pointer), pointer)  # the bar's own drag ends
+        size = dock.size().boundedTo(WIDEST).expandedTo(SMALLEST)
+        dock.setFloating(True)
+        dock.resize(size)
+        title = dock.titleBarWidget()
+        high = max(title.sizeHint().height() if title is not None else 0, 2)
+        hold = QPoint(min(60, dock.width() // 4), high // 2)
+        dock.move(pointer - hold)
+        if held:
+            _drag_on(dock, hold, pointer)
 
-def _pull(bar: QTabBar, dock: QDockWidget) -> None:
-    """Float a panel with its title below the pointer, and hand the drag over to Qt."""
+
+def dragged() -> QDockWidget | None:
+    """Return the panel that is being dragged."""
+    held = QWidget.mouseGrabber()
+    return held if isinstance(held, QDockWidget) else None
+
+
+def let_go() -> None:
+    """Drop the panel that is being dragged, if one is: a window that goes or is laid out anew meanwhile crashes Qt."""
     pointer = QCursor.pos()
-    _send(bar, QEvent.Type.MouseButtonRelease, bar.mapFromGlobal(pointer), pointer)  # the bar's own drag ends
-    size = dock.size()
-    dock.setFloating(True)
-    dock.resize(size)
-    title = dock.titleBarWidget()
-    high = max(title.sizeHint().height() if title is not None else 0, 2)
-    hold = QPoint(min(60, dock.width() // 4), high // 2)
-    dock.move(pointer - hold)
-    if not QGuiApplication.mouseButtons() & Qt.MouseButton.LeftButton:
-        return  # let go of meanwhile
+    if (held := dragged()) is not None:
+        _send(held, QEvent.Type.MouseButtonRelease, held.mapFromGlobal(pointer), pointer)
+
+
+def _drag_on(dock: QDockWidget, hold: QPoint, pointer: QPoint) -> None:
+    """Let Qt drag a floating panel from now on, as if its title had been pressed."""
     begin = QPoint(QApplication.startDragDistance() + 1, 0)
     _send(dock, QEvent.Type.MouseButtonPress, hold, pointer)
     _send(dock, QEvent.Type.MouseMove, hold + begin, pointer + begin)
