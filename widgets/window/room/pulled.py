@@ -2,7 +2,7 @@
 
 Qt's own grouped dragging would do that too, but the windows that it makes for groups end the program in plain drags
 (Qt 6.11: a segmentation fault within 16 to 320 of them). Without it Qt drags panels by their titles, but leaves tabs in
-their groups. Nor do panels slide to their places: a layout that changes meanwhile, or a window that goes, ends the same.
+their groups. Nor do panels slide to their places: what changes or goes meanwhile ends as badly.
 """
 
 from __future__ import annotations
