@@ -21,6 +21,7 @@ from types import CodeType
 
 from explorer.work.files.places import ROOT, cache_folder
 
+DIGEST = 16  # bytes before the code, which follow from it
 PACKAGES = tuple(ROOT / name for name in ("explorer", "models", "widgets"))
 
 
@@ -42,13 +43,22 @@ class KeptLoader(SourceFileLoader):
         kept = self._home / f"{blake2b(path.encode(errors='surrogateescape'), digest_size=12).hexdigest()}.code"
         try:
             data = kept.read_bytes()
-            if data.startswith(key) and isinstance(code := marshal.loads(data[len(key) :]), CodeType):
-                return code
+            at = len(key) + DIGEST
+            # a file that a disk has damaged would crash the interpreter
+            if data.startswith(key) and data[len(key) : at] == _digest(data[at:]):
+                code = marshal.loads(data[at:])
+                if isinstance(code, CodeType):
+                    return code
         except (OSError, ValueError, EOFError, TypeError):
             pass
         made: CodeType = self.source_to_code(self.get_data(path), path)
-        _write(kept, key + marshal.dumps(made))
+        data = marshal.dumps(made)
+        _write(kept, key + _digest(data) + data)
         return made
+
+
+def _digest(data: bytes) -> bytes:
+    return blake2b(data, digest_size=DIGEST).digest()
 
 
 def _write(path: Path, data: bytes) -> None:
