@@ -71,14 +71,15 @@ def test_what_is_kept_and_damaged_is_made_again(folder: Path, tmp_path: Path) ->
     for path in kept:
         path.write_bytes(path.read_bytes()[:-20])
     assert run(folder, cache)[:2] == ["1", "1"]
-    for path in kept:  # a constant that is another one, which the interpreter would believe
-        data = path.read_bytes()
-        path.write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
-    assert run(folder, cache)[:2] == ["1", "1"]
+    write(folder, 123456)
+    run(folder, cache)
+    for path in kept:  # another number, which the interpreter would believe
+        path.write_bytes(path.read_bytes().replace((123456).to_bytes(4, "little"), (654321).to_bytes(4, "little")))
+    assert run(folder, cache)[:2] == ["123456", "1"]
     for path in kept:
         path.write_bytes(b"")
-    assert run(folder, cache)[:2] == ["1", "1"]
-    assert run(folder, cache)[:2] == ["1", "0"]
+    assert run(folder, cache)[:2] == ["123456", "1"]
+    assert run(folder, cache)[:2] == ["123456", "0"]
 
 
 def test_without_a_cache_the_program_runs_as_before(folder: Path, tmp_path: Path) -> None:
