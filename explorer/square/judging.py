@@ -113,12 +113,7 @@ def vanishing_in(p: Prepared) -> dict[str, float]:
     """Return {layer: up to which norm its values are rounding alone}, as a run in another precision tells."""
     if p.least is not None:
         return p.least
-    if (instead := OTHER.get(p.dtype)) is None:
-        return {}
-    with p.unrecorded():
-        reseed(p.seed)
-        other, names = converted(copied(p.model), instead), [layer.name for layer in p.trace.layers]
-        again = in_precision(other, p.inputs, names, instead)
+    again = _in_another_precision(p)
     return {} if again is None else vanishing(p.trace, p.values, again, p.fed)
 
 
@@ -128,13 +123,18 @@ def constants_in(p: Prepared) -> dict[str, float]:
 
     The unrelated input must have been met.
     """
-    if not ruled(p.trace, p.values, p.chance) or (instead := OTHER.get(p.dtype)) is None:
-        return {}
+    again = _in_another_precision(p) if ruled(p.trace, p.values, p.chance) else None
+    return {} if again is None else constants(p.trace, p.values, p.chance, again)
+
+
+def _in_another_precision(p: Prepared) -> dict[str, Tensor] | None:
+    """Return the values of all layers in the other of float32 and float64; None where there is none, or no run."""
+    if (instead := OTHER.get(p.dtype)) is None:
+        return None
     with p.unrecorded():
         reseed(p.seed)
         other, names = converted(copied(p.model), instead), [layer.name for layer in p.trace.layers]
-        again = in_precision(other, p.inputs, names, instead)
-    return {} if again is None else constants(p.trace, p.values, p.chance, again)
+        return in_precision(other, p.inputs, names, instead)
 
 
 @kept()
