@@ -79,11 +79,11 @@ def constants(
         value, rerun = values[name], again.get(name)
         if rerun is None or value.shape != rerun.shape or OTHER.get(value.dtype) != rerun.dtype:
             continue
-        others = value.masked_fill(_constant(value, unrelated[name]), 0.0)
-        most = 2 * float(others.abs().amax())
-        apart = others.double() - rerun.double().masked_fill(_constant(value, unrelated[name]), 0.0)
+        constant = _constant(value, unrelated[name])
+        others = value.masked_fill(constant, 0.0)
+        apart = others.double() - rerun.double().masked_fill(constant, 0.0)
         if float(apart.norm()) <= STEADY * float(others.double().norm()):
-            found[name] = most
+            found[name] = 2 * float(others.abs().amax())
     return found
 
 

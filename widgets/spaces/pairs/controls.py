@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QGridLayout, QHBoxLayout, QL
 from explorer.spaces.graph.drawing.pairs.orders import ORDERS, possible
 from explorer.spaces.graph.drawing.values import Structure
 from widgets.base.controls.elided_combo import ElidedCombo
+from widgets.base.controls.flow import UNBOUNDED
 from widgets.base.look.theme import current
 from widgets.base.text.glossary import say
 
@@ -100,7 +101,7 @@ class PairControls(QWidget):
                 self._grid.addWidget(cell, k // columns, k % columns)
         for k in range(3):
             self._grid.setColumnStretch(k, 1 if k < columns else 0)
-        self.setFixedWidth(WIDE + 20) if flat else self.setMaximumWidth(16_777_215)
+        self.setFixedWidth(WIDE + 20) if flat else self.setMaximumWidth(UNBOUNDED)
         if not flat:
             self.setMinimumWidth(0)
 

@@ -9,7 +9,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, QStringListModel, Qt, Signal
-from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QCompleter, QFileDialog, QHBoxLayout, QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
 from explorer.declare.states.model_name import code_of, split_call, split_name
@@ -18,7 +17,7 @@ from explorer.state.catalogue import Busy
 from explorer.work.files.places import at_home
 from widgets.base.controls.dialog import Dialog
 from widgets.base.look import theme
-from widgets.window.opening.trouble import Trouble, caught
+from widgets.window.opening.trouble import Trouble, caught, problem_style
 from widgets.window.room.shell import Shell
 
 if TYPE_CHECKING:  # the worker makes it, with torch
@@ -164,11 +163,7 @@ class NamePage(Dialog):
             rows.append(f"<p style='margin:0 0 6px 0'>{html.escape(offer.form)}{more}</p>")
         rows.append(f"<p style='margin:0; color:{t.muted}'>{html.escape(FILES)}</p>")
         self.told.setText("".join(rows))
-        ground = QColor(t.bad)
-        self.problem.setStyleSheet(
-            f"color: {t.text}; background: rgba({ground.red()}, {ground.green()}, {ground.blue()}, 40);"
-            f"border-left: 3px solid {t.bad}; padding: 8px 10px;"
-        )
+        self.problem.setStyleSheet(problem_style())
 
 
 class ByName(QObject):

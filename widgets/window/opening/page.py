@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QColor, QFontDatabase
+from PySide6.QtGui import QFontDatabase
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QCheckBox,
@@ -36,6 +36,7 @@ from widgets.base.controls.dialog import Dialog
 from widgets.base.look import theme
 from widgets.base.text.code_view import CodeView
 from widgets.window.opening.edits import CARD, EditView, called, missing, said
+from widgets.window.opening.trouble import problem_style
 
 SIZE = (1040, 700)
 SIDE = 350
@@ -371,11 +372,7 @@ class ModelPage(Dialog):
             f"{html.escape(found.path)}<br>SHA-256 {found.sha256}</span>"
         )
         self.told.setText(self._facts())
-        ground = QColor(t.bad)
-        self.problem.setStyleSheet(
-            f"color: {t.text}; background: rgba({ground.red()}, {ground.green()}, {ground.blue()}, 40);"
-            f"border-left: 3px solid {t.bad}; padding: 8px 10px;"
-        )
+        self.problem.setStyleSheet(problem_style())
         box = f"border: 1px solid {t.line}; border-radius: 4px;"
         self.source.setStyleSheet(f"QPlainTextEdit {{ {box} }}")
         self.tensors.setStyleSheet(f"QTreeWidget {{ {box} }}")

@@ -6,8 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from PySide6.QtGui import QColor
+
 from explorer.app.thread.failures import is_kind, sentence
 from explorer.work.progress import Cancelled
+from widgets.base.look import theme
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,3 +34,13 @@ def caught(work: Callable[[Any], object]) -> Callable[[Any], object]:
             return Trouble(sentence(error), is_kind(error, "Misfit"), is_kind(error, "Unknown"))
 
     return answered
+
+
+def problem_style() -> str:
+    """Return the style of a label on a page that says what went wrong."""
+    t = theme.current()
+    ground = QColor(t.bad)
+    return (
+        f"color: {t.text}; background: rgba({ground.red()}, {ground.green()}, {ground.blue()}, 40);"
+        f"border-left: 3px solid {t.bad}; padding: 8px 10px;"
+    )

@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.square.frame import Square
+from widgets.base.controls.flow import UNBOUNDED
 from widgets.base.look import theme
 from widgets.base.look.icons import icon
 from widgets.window.room.panes import Seat
@@ -358,7 +359,7 @@ class _TitleBar(QWidget):
         row = self.layout()
         assert row is not None
         row.setContentsMargins(*((0, 0, 0, 0) if slim else (10, 3, 4, 3)))
-        self.setMaximumHeight(0 if slim else 16777215)
+        self.setMaximumHeight(0 if slim else UNBOUNDED)
 
     def apply_theme(self) -> None:
         self._float.setIcon(icon("float"))

@@ -87,10 +87,30 @@ def move(
 
     Qt's own test function moves the pointer of the display, which answers when it has time.
     """
-    here = QPointF(at)
     widget.setAttribute(Qt.WidgetAttribute.WA_UnderMouse)
-    where = QPointF(widget.mapToGlobal(here))
-    QApplication.sendEvent(widget, QMouseEvent(QEvent.Type.MouseMove, here, where, NONE, held, keys))
+    _send(widget, QEvent.Type.MouseMove, at, NONE, held, keys)
+
+
+def press(widget: QWidget, at: QPoint | QPointF) -> None:
+    """Press the left button; Qt's own test function leaves it pressed for the whole application until it lets go."""
+    _send(widget, QEvent.Type.MouseButtonPress, at, LEFT, LEFT)
+
+
+def release(widget: QWidget, at: QPoint | QPointF) -> None:
+    """Let go of the left button."""
+    _send(widget, QEvent.Type.MouseButtonRelease, at, LEFT, NONE)
+
+
+def _send(
+    widget: QWidget,
+    kind: QEvent.Type,
+    at: QPoint | QPointF,
+    button: Qt.MouseButton,
+    held: Qt.MouseButton,
+    keys: Qt.KeyboardModifier = PLAIN,
+) -> None:
+    here = QPointF(at)
+    QApplication.sendEvent(widget, QMouseEvent(kind, here, QPointF(widget.mapToGlobal(here)), button, held, keys))
 
 
 def double_click(widget: QWidget, at: QPoint | None = None) -> None:

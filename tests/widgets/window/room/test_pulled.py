@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import pytest
-from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
-from PySide6.QtGui import QCursor, QMouseEvent
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QCursor
 from PySide6.QtWidgets import QApplication, QDockWidget, QLabel, QMainWindow, QTabBar, QWidget
 from pytestqt.qtbot import QtBot
 
+from tests.widgets.parts.driving import mouse
 from widgets.base.view import View, ViewSpec
 from widgets.window.room.docks import Docks
 from widgets.window.room.panes import Seat
 from widgets.window.room.pulled import let_go as end_drag
 
 MOST_MS = 20_000
-LEFT, NONE = Qt.MouseButton.LeftButton, Qt.MouseButton.NoButton
 
 
 class Room(QMainWindow):
@@ -53,39 +53,20 @@ def group(window: Room) -> tuple[QTabBar, QDockWidget]:
     return bar, next(d for d in window.docks.docks.values() if d.windowTitle() == bar.tabText(1))
 
 
-def press(on: QWidget, at: QPoint) -> None:
-    """Press the left button; QTest's own press would leave it pressed for the application, which never lets it go."""
-    pointer = on.mapToGlobal(at)
-    QCursor.setPos(pointer)
-    QApplication.sendEvent(
-        on,
-        QMouseEvent(
-            QEvent.Type.MouseButtonPress, QPointF(at), QPointF(pointer), LEFT, LEFT, Qt.KeyboardModifier.NoModifier
-        ),
-    )
-
-
 def move(to: QWidget, pointer: QPoint) -> None:
-    """Move the pointer with the left button held."""
+    """Move the pointer of the display, with the left button held."""
     QCursor.setPos(pointer)
-    at = QPointF(to.mapFromGlobal(pointer))
-    QApplication.sendEvent(
-        to, QMouseEvent(QEvent.Type.MouseMove, at, QPointF(pointer), NONE, LEFT, Qt.KeyboardModifier.NoModifier)
-    )
+    mouse.move(to, to.mapFromGlobal(pointer), mouse.LEFT)
 
 
-def let_go(to: QWidget, pointer: QPoint) -> None:
-    at = QPointF(to.mapFromGlobal(pointer))
-    QApplication.sendEvent(
-        to,
-        QMouseEvent(QEvent.Type.MouseButtonRelease, at, QPointF(pointer), LEFT, NONE, Qt.KeyboardModifier.NoModifier),
-    )
+def let_go(of: QWidget, pointer: QPoint) -> None:
+    mouse.release(of, of.mapFromGlobal(pointer))
 
 
 def pull(qtbot: QtBot, bar: QTabBar, dock: QDockWidget, way: Sequence[QPoint]) -> None:
     """Press the second tab and drag it until its panel floats."""
     at = bar.tabRect(1).center()
-    press(bar, at)
+    mouse.press(bar, at)
     for step in way:
         move(bar, bar.mapToGlobal(at) + step)
     qtbot.waitUntil(dock.isFloating, timeout=MOST_MS)
@@ -142,7 +123,7 @@ def test_the_panels_may_be_laid_out_anew_or_go_in_the_middle_of_a_drag(qtbot: Qt
 def test_a_short_drag_along_the_bar_pulls_nothing_out(qtbot: QtBot, window: Room) -> None:
     bar, dock = group(window)
     at = bar.tabRect(1).center()
-    press(bar, at)
+    mouse.press(bar, at)
     for along in (10, 40, 70):
         move(bar, bar.mapToGlobal(at) + QPoint(along, 8))
     let_go(bar, bar.mapToGlobal(at))

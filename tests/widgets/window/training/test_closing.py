@@ -16,6 +16,9 @@ from explorer.app.answering.engine import LocalEngine
 from explorer.declare.states.model_name import LIVE
 from explorer.state.state import State
 from tests.widgets.parts.driving.windows import LONGEST_MS, Open
+from widgets.window.main_window import MainWindow
+from widgets.window.training.page import TrainPage
+from widgets.window.training.run import Run
 
 
 @pytest.fixture
@@ -23,18 +26,24 @@ def start() -> Callable[[], LocalEngine]:
     return lambda: LocalEngine(main.cards())
 
 
-def test_a_training_is_not_lost_by_one_click(qtbot: QtBot, open_window: Open, tmp_path: Path) -> None:
-    """Close, and Esc, ended it at once, without a word and with nothing written."""
-    window = open_window(State("plain-cnn", device="cpu"))
+def begun(qtbot: QtBot, window: MainWindow, folder: Path) -> tuple[TrainPage, Run]:
+    """Return the page of trainings, and what it was asked to train into own.safetensors, which has made a step."""
     window.menus.actions["train"].trigger()
     page = window.files.trainer.page
     assert page is not None
-    page.path.setText(str(tmp_path / "own.safetensors"))
-    close = next(found for found in page.findChildren(QPushButton) if found.text() == "Close")
+    page.path.setText(str(folder / "own.safetensors"))
     qtbot.mouseClick(page.go, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: page.run is not None and page.run.told.step > 0, timeout=LONGEST_MS)
     run = page.run
     assert run is not None
+    return page, run
+
+
+def test_a_training_is_not_lost_by_one_click(qtbot: QtBot, open_window: Open, tmp_path: Path) -> None:
+    """Close, and Esc, ended it at once, without a word and with nothing written."""
+    window = open_window(State("plain-cnn", device="cpu"))
+    page, run = begun(qtbot, window, tmp_path)
+    close = next(found for found in page.findChildren(QPushButton) if found.text() == "Close")
     for _ in range(2):
         qtbot.mouseClick(close, Qt.MouseButton.LeftButton)
         assert page.isVisible() and run.process.running
@@ -55,14 +64,7 @@ def test_a_training_is_not_lost_by_one_click(qtbot: QtBot, open_window: Open, tm
 def test_a_training_is_not_lost_by_quitting_once(qtbot: QtBot, open_window: Open, tmp_path: Path) -> None:
     """Ctrl+Q ended it at once, where closing its page asked."""
     window = open_window(State("plain-cnn", device="cpu"))
-    window.menus.actions["train"].trigger()
-    page = window.files.trainer.page
-    assert page is not None
-    page.path.setText(str(tmp_path / "own.safetensors"))
-    qtbot.mouseClick(page.go, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: page.run is not None and page.run.told.step > 0, timeout=LONGEST_MS)
-    run = page.run
-    assert run is not None
+    _, run = begun(qtbot, window, tmp_path)
     window.menus.actions["quit"].trigger()
     assert window.isVisible() and run.process.running and "quit once more" in window.infobar.text.text()
     window.menus.actions["quit"].trigger()
@@ -72,14 +74,8 @@ def test_a_training_is_not_lost_by_quitting_once(qtbot: QtBot, open_window: Open
 def test_a_training_that_is_killed_goes_on_with_play(qtbot: QtBot, open_window: Open, tmp_path: Path) -> None:
     """It was lost, though its steps were kept."""
     window = open_window(State("plain-cnn", device="cpu"))
-    window.menus.actions["train"].trigger()
-    page = window.files.trainer.page
-    assert page is not None
-    page.path.setText(str(tmp_path / "own.safetensors"))
-    qtbot.mouseClick(page.go, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: page.run is not None and len(page.run.told.kept) > 1, timeout=LONGEST_MS)
-    run = page.run
-    assert run is not None
+    page, run = begun(qtbot, window, tmp_path)
+    qtbot.waitUntil(lambda: len(run.told.kept) > 1, timeout=LONGEST_MS)
     qtbot.waitUntil(lambda: window.controller.state.model.endswith(LIVE), timeout=LONGEST_MS)
     page.rate.setValue(0.5)
     run.process.process.kill()

@@ -18,6 +18,7 @@ from explorer.spaces.graph.drawing.pairs.pooling import Pool
 from explorer.spaces.graph.drawing.values import GraphPart
 from explorer.square.frame import Square
 from explorer.state.state import State
+from widgets.base.controls.flow import UNBOUNDED
 from widgets.base.frame_view import FrameView, Pages
 from widgets.base.text.words import figure
 from widgets.base.view import ViewSpec, Wish
@@ -359,7 +360,7 @@ class PairsView(FrameView[tuple[int, Square, GraphPart]]):
             self.words.setFixedWidth(WORDS)
         else:
             self.words.setMinimumWidth(0)
-            self.words.setMaximumWidth(16_777_215)
+            self.words.setMaximumWidth(UNBOUNDED)
 
     def resizeEvent(self, event: Any) -> None:
         super().resizeEvent(event)
