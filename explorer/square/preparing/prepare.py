@@ -18,7 +18,7 @@ from explorer.declare.inputs import Inputs
 from explorer.declare.samples import Sample
 from explorer.declare.states.interventions import Intervention
 from explorer.declare.states.model_name import code_of
-from explorer.declare.types.fields import FieldType
+from explorer.declare.types.fields import FieldType, Scalar
 from explorer.equivariance.sampled import fed_otherwise
 from explorer.equivariance.trial import rounding
 from explorer.equivariance.trial.floors import in_precision
@@ -130,8 +130,10 @@ class Prepared:
             return self.trace[name]
         if fraction is not None:
             return self.watched[round(fraction * (len(self.watched) - 1))]
-        seen = (w for w in self.watched if w.name in self.innermost and w.params and w.field and not w.field.invariant)
-        return next(seen, self.watched[0])
+        seen = [w for w in self.watched if w.name in self.innermost and w.params and w.field and not w.field.invariant]
+        # values that an element mixes tell more than scalars, which it only moves
+        mixed = (w for w in seen if w.field and not isinstance(w.field.rep, Scalar))
+        return next(mixed, (seen or self.watched)[0])
 
     def whole(self) -> Prepared:
         """Return this where the network was run to its end.

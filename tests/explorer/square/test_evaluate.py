@@ -15,7 +15,7 @@ from torch import Tensor, nn
 import explorer.equivariance.trial.remembered
 import explorer.square.evaluate
 import explorer.square.preparing.prepare
-from explorer.data.finding import find_sample
+from explorer.data.finding import find_sample, fitted
 from explorer.declare.elements import Step, chain_element, parse_chain
 from explorer.declare.samples import Sample
 from explorer.declare.types.fields import FieldType
@@ -32,6 +32,7 @@ from explorer.square.judging import judged
 from explorer.square.preparing.prepare import DTYPES, Prepared, prepare
 from explorer.state.state import State
 from explorer.work.progress import Cancelled
+from models.points import tensor_field_network
 from tests.explorer.parts.networks import conv, group_cnn
 from tests.explorer.parts.small_cards import DIGITS, card, symmetric_net
 
@@ -339,6 +340,14 @@ def test_the_layer_shown() -> None:
     assert p.layer("2").name == "2"
     assert p.layer("").name == p.layer("nothing").name == "0"  # the first one worth seeing
     assert p.layer("", 1.0).name == "5" and p.layer("", 0.5).name in ("2", "3")
+
+
+def test_of_a_network_with_irreps_the_first_layer_seen_has_values_that_an_element_mixes() -> None:
+    made = tensor_field_network.CARD[0]
+    given = {"device": torch.device("cpu"), "dtype": DTYPES["float32"]}
+    p = prepare(made, made.build().eval(), fitted(find_sample(made.sample), made.input), **given)
+    field = str(p.layer("").field)
+    assert "irreps" in field  # and not the first weights, whose values are scalars
 
 
 def test_cancelled_between_two_layers() -> None:

@@ -119,6 +119,7 @@ def test_functions_of_an_angle_are_chosen_with_ticks_at_the_angles_of_x(view: De
 def test_scalars_have_none_and_the_basis_is_drawn(view: DegreesView) -> None:
     part = give(view, points_frame("schnet", TURN, "interactions.0"))
     assert view.degrees.spectrum is None and "no values of a degree" in view.degrees.message
+    assert "such as ways" in view.degrees.message  # the one layer that has some
     assert view.basis.isVisible() and view.basis.curve is part.curves["basis"]
     assert "function" in view.basis.read(view.basis.box.viewRect().center())
 

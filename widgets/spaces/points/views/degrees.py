@@ -19,7 +19,7 @@ from widgets.charts.beside import Beside, readable_size
 from widgets.spaces.points.charts.basis_chart import BasisChart
 from widgets.spaces.points.charts.degree_chart import DegreeChart
 
-NO_DEGREES = "This layer has no values of a degree: choose one of irreps, or coordinates."
+IRREPS = "irreps("  # in the text of a field: the values of several degrees
 
 
 class DegreesView(FrameView[tuple[Square, Degreed]]):
@@ -61,7 +61,7 @@ class DegreesView(FrameView[tuple[Square, Degreed]]):
     def _ask_menu(self, chart: DegreeChart, degree: int, at: QPoint) -> None:
         """Ask for the menu of all values of a degree."""
         square, _ = self.parts()[self.beside.charts.index(chart)]
-        mixed = "irreps(" in square.layer.field  # coordinates are of one degree: the whole layer
+        mixed = IRREPS in square.layer.field  # coordinates are of one degree: the whole layer
         self.ask_menu_of(square, at, "degree" if mixed else "", degree if mixed else -1)
 
     def parts(self) -> list[tuple[Square, Degreed]]:
@@ -76,7 +76,7 @@ class DegreesView(FrameView[tuple[Square, Degreed]]):
         for chart, (square, part) in zip(self.beside.first(len(parts)), parts, strict=True):
             found, whose = part.spectrum_at(self.state.node), part.called(self.state.node)
             title = f"{square.layer.name}{whose and ', '}{whose}"
-            chart.show_spectrum(found, f"{title} · {square.title}" if len(parts) > 1 else title, NO_DEGREES)
+            chart.show_spectrum(found, f"{title} · {square.title}" if len(parts) > 1 else title, no_degrees(square))
         square, part = next(((s, p) for s, p in parts if p.curves), parts[0])
         name = self._shown(square, part)
         curve = part.curves.get(name)
@@ -127,6 +127,13 @@ class DegreesView(FrameView[tuple[Square, Degreed]]):
         for chart in self.beside.charts:
             chart.dress()
         self.basis.dress()
+
+
+def no_degrees(square: Square) -> str:
+    """Return what is said of a layer without degrees: which layers of this network have some."""
+    names = [info.name for info in square.layers if IRREPS in info.field]
+    such = f", such as {names[-1]}" if names else ", or coordinates"
+    return f"This layer has no values of a degree: choose one of irreps{such}."
 
 
 VIEW = ViewSpec(
