@@ -89,7 +89,7 @@ def alone() -> None:
 def window(start: Callable[[], WindowEngine], state: State, args: argparse.Namespace) -> int:
     width, _, height = (args.size or "1280x800").partition("x")
     if args.view:
-        _known_view(args.view)
+        args.view = _known_view(args.view)
 
     def opened(shown: MainWindow) -> None:
         if args.size:
@@ -143,12 +143,15 @@ def _wishes(args: argparse.Namespace) -> bool:
     return bool(args.model or args.compare or args.data or args.transform or args.layer or args.view)
 
 
-def _known_view(name: str) -> None:
+def _known_view(name: str) -> str:
+    """Return the view called so, by its name or as its tab is called in the window, in any case."""
     from explorer.declare.registry import known_names
     from widgets.window.room.finding import view_specs
 
-    if name not in (names := [spec.name for spec in view_specs()]):
-        raise BadInput(f"unknown --view {name!r}; {known_names(name, names, 'list views')}")
+    known = {written.casefold(): spec.name for spec in view_specs() for written in (spec.title, spec.name)}
+    if (found := known.get(name.casefold())) is None:
+        raise BadInput(f"unknown --view {name!r}; {known_names(name, set(known.values()), 'list views')}")
+    return found
 
 
 def pictures(start: Callable[[], LocalEngine], state: State, folder: Path) -> list[Path]:

@@ -174,6 +174,12 @@ def test_an_unknown_view_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert "there is no option --vew; did you mean '--view'" in capsys.readouterr().err
 
 
+def test_a_view_is_named_as_its_tab_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    written = tmp_path / "window.png"
+    assert main.main(["--view", "Error along the orbit", "--screenshot", str(written)]) == 0, capsys.readouterr().err
+    assert written.stat().st_size
+
+
 # names and dates -----------------------------------------------------------------------------------------------
 def names_below(axis: NameAxis) -> list[str]:
     specs = axis.picture or ()
