@@ -338,6 +338,8 @@ class MainWindow(Shell):
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
+        if self.focusWidget() is None:  # else Space opened the first list of the tool bar until a frame has come
+            self.stack.currentWidget().setFocus()
         self.drops.watch()
 
     def paintEvent(self, event: QPaintEvent) -> None:

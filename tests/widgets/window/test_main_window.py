@@ -236,6 +236,9 @@ def test_until_the_first_frame_there_is_a_loading_page(bench: Bench) -> None:
     bench.until(lambda: window.loading.text.text() == "Loading PyTorch…")
     assert window.loading.bar.isVisible() and not window.status.bar.isVisible()
     assert not window.menus.actions["undo"].isEnabled()
+    bench.until(window.isActiveWindow)
+    QTest.keyClick(window.windowHandle(), Qt.Key.Key_Space)  # the key goes to whoever has the focus
+    assert QApplication.activePopupWidget() is None, "a list of the tool bar was opened"
     go.set()
     bench.until(lambda: window.panes.isVisible())
     assert not window.loading.isVisible()
