@@ -338,8 +338,9 @@ class MainWindow(Shell):
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
-        if self.focusWidget() is None:  # else Space opened the first list of the tool bar until a frame has come
-            self.stack.currentWidget().setFocus()
+        page = self.stack.currentWidget()
+        if page is not None and self.focusWidget() is None:
+            page.setFocus()  # else Space opened the first list of the tool bar until a frame has come
         self.drops.watch()
 
     def paintEvent(self, event: QPaintEvent) -> None:

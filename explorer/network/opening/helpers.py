@@ -5,21 +5,45 @@ from __future__ import annotations
 import importlib
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 
+from explorer.network.opening.files.importing import import_as_text
+from explorer.network.opening.own_names import own_names
 from explorer.work.files.places import ROOT
 
-_OURS = tuple(str(ROOT / room) + "/" for room in ("explorer", "models", "widgets"))
+_OURS = (*(str(ROOT / room) + "/" for room in ("explorer", "models", "widgets")), str(ROOT / "main.py"))
 
 
 _folders: set[str] = set()  # of the files that were run
 
 
-def make_room(path: Path) -> None:
-    """Forget helpers of files in other folders that have the names of helpers in the folder of this one."""
+@contextmanager
+def importing_from(path: Path, files: Iterable[str]) -> Iterator[None]:
+    """Let modules beside a file be imported, from their text, as `python file.py` there has it.
+
+    Args:
+        files: all that the file executes.
+    """
     folder = path.resolve().parent
+    import_as_text({Path(file).parent for file in files})
+    _make_room(folder)
+    sys.path.insert(0, str(folder))
+    # bytecode is found by a time in whole seconds: a file saved twice in one would be run as it was first
+    unwritten, sys.dont_write_bytecode = sys.dont_write_bytecode, True
+    try:
+        with own_names(folder):
+            yield
+    finally:
+        sys.dont_write_bytecode = unwritten
+        if str(folder) in sys.path:
+            sys.path.remove(str(folder))
+
+
+def _make_room(folder: Path) -> None:
+    """Forget helpers of files in other folders that have the names of helpers in the folder of this one."""
     others = tuple(other + "/" for other in _folders if other != str(folder))
     _folders.add(str(folder))
     for name, module in list(sys.modules.items()):
@@ -42,7 +66,7 @@ def helpers(path: Path) -> dict[str, ModuleType]:
         if not isinstance(file, str) or not file.startswith(folder) or not file.endswith(".py"):
             continue
         installed = "site-packages/" in file[len(folder) :] or file.startswith(_OURS)
-        if not installed and name not in ("__main__", "main"):
+        if not installed and name != "__main__":
             found[name] = module
     return found
 

@@ -14,6 +14,7 @@ import re
 import sys
 import traceback
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import cache, partial
 from importlib.util import decode_source
@@ -42,12 +43,12 @@ from explorer.network.describing.source_lines import TEXT
 from explorer.network.input.declared import Taken, remembered_inputs, taken
 from explorer.network.input.recognise import Recognised
 from explorer.network.opening.files.contents import Damaged
-from explorer.network.opening.files.importing import FromText, import_as_text
+from explorer.network.opening.files.importing import FromText
 from explorer.network.opening.files.python_text import code_files, read_python
 from explorer.network.opening.files.trust import Trust
 from explorer.network.opening.global_state import reseed, same_numbers, settled
 from explorer.network.opening.handing import handing_on
-from explorer.network.opening.helpers import make_room
+from explorer.network.opening.helpers import importing_from
 from explorer.network.opening.refusals import ModelError, Unknown, Untrusted
 from explorer.network.opening.stored_weights import WEIGHTS, load_weights
 from explorer.network.opening.typed_arguments import maker
@@ -286,21 +287,15 @@ def _executed(path: Path) -> ModuleType:
     """Run a Python file as a module of its own, with its folder importable, as `python file.py` has it."""
     digest = hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:8]
     name = "equiscope_user_" + re.sub(r"\W", "_", path.stem) + "_" + digest
-    import_as_text({Path(file).parent for file, _ in code_files(path)})
     spec = importlib.util.spec_from_file_location(name, path, loader=FromText(name, str(path)))
     assert spec is not None
     module = importlib.util.module_from_spec(spec)
-    before, unwritten = sys.modules.get(name), sys.dont_write_bytecode
+    before = sys.modules.get(name)
     sys.modules[name] = module  # dataclasses and inspect look there
-    folder = str(path.resolve().parent)
-    make_room(path)
-    sys.path.insert(0, folder)
-    # bytecode is found by a time in whole seconds: a file saved twice in one would be run as it was first
-    sys.dont_write_bytecode = True
     try:
         code = path.read_bytes()
         module.__dict__[TEXT] = decode_source(code)
-        with settled(), same_numbers():
+        with importing_from(path, (file for file, _ in code_files(path))), settled(), same_numbers():
             exec(compile(code, str(path), "exec"), module.__dict__)
     except BaseException as error:  # somebody else's code may raise anything
         del sys.modules[name]
@@ -310,10 +305,6 @@ def _executed(path: Path) -> ModuleType:
             raise
         told = f"{path} could not be run: {named_error(error)}"
         raise ModelError(str(path), told + _line(error, path)) from error
-    finally:
-        sys.dont_write_bytecode = unwritten
-        if folder in sys.path:
-            sys.path.remove(folder)
     return module
 
 
@@ -373,8 +364,9 @@ def built(name: str, build: Callable[[], nn.Module]) -> nn.Module:
     state = torch.get_rng_state()
     try:
         reseed(0)
-        with settled(), same_numbers():
-            model = build()
+        path = code_of(name)
+        with importing_from(at_home(path), ()) if path else nullcontext(), settled(), same_numbers():
+            model = build()  # which may import, too
         if inside := holds_itself(model):
             raise ModelError(name, f"{name} {IN_ITSELF.format(inside)}")
         if odd := next((type(m).__name__ for m in modules_of(model) if type(m).__hash__ is None), ""):

@@ -8,8 +8,7 @@ from __future__ import annotations
 import importlib.util
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -22,10 +21,9 @@ from explorer.declare.card import Card
 from explorer.declare.states.model_name import PROGRAMS, WEIGHTS_MARK
 from explorer.network.input.recognise import Recognised
 from explorer.network.opening.files.contents import EXPORTED, SCRIPT, Contents, FileError
-from explorer.network.opening.files.importing import import_as_text
 from explorer.network.opening.files.looking import code_in, contents
 from explorer.network.opening.files.trust import Trust
-from explorer.network.opening.helpers import make_room
+from explorer.network.opening.helpers import importing_from
 from explorer.network.opening.loading import allowed, copied_each_time, own_card
 from explorer.network.opening.refusals import ModelError, Untrusted
 from explorer.network.opening.scripts import Script
@@ -91,7 +89,7 @@ def _loaded(path: Path, found: Contents) -> tuple[nn.Module, ModuleType]:
         return Script(script), _of_weights(script)
     if not found.kind.startswith("checkpoint"):
         raise ModelError(str(path), f"{path.name} is a pickle that torch did not write; torch.save(model, FILE) does")
-    with _folder_importable(path):
+    with importing_from(path, (file for file, _ in code_in(path))):
         _require_classes(path, found)
         made = _run(path, lambda: torch.load(path, map_location="cpu", weights_only=False))
     if isinstance(made, dict):
@@ -135,22 +133,6 @@ def _of_weights(network: nn.Module) -> ModuleType:
     if kernel is not None:
         said.INPUT_SHAPE = (kernel.shape[1], None, None)  # type: ignore[attr-defined]
     return said
-
-
-@contextmanager
-def _folder_importable(path: Path) -> Iterator[None]:
-    """Let modules beside a file be imported, from their text, as a script there could."""
-    folder = str(path.resolve().parent)
-    import_as_text({Path(file).parent for file, _ in code_in(path)})
-    make_room(path)
-    sys.path.insert(0, folder)
-    unwritten, sys.dont_write_bytecode = sys.dont_write_bytecode, True
-    try:
-        yield
-    finally:
-        sys.dont_write_bytecode = unwritten
-        if folder in sys.path:
-            sys.path.remove(folder)
 
 
 def _require_classes(path: Path, found: Contents) -> None:
