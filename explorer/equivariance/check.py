@@ -130,7 +130,7 @@ def check_equivariance(
     training = [n for n, m in named_modules(model) if m.training and isinstance(m, NORMS_AND_DROPOUT)]
     with evaluating(model), torch.no_grad(), convolving(first.x):
         repeats = Repeats(model, first, seed)
-        traced = trace(model, first, overrides=overrides, declared=declared, parts=True)
+        traced = plain = trace(model, first, overrides=overrides, declared=declared, parts=True)
         _require_answer(model, given, traced, space, repeats.began_finite)
         notes += traced.left_out
         if traced.changes_input:
@@ -186,8 +186,12 @@ def check_equivariance(
                 ]  # fmt: skip
         if (beside := untied(audit, elements)) is not None:
             apart = audited(audit.trace, beside.given)
+            if not declared and faults(apart)[0]:  # how elements move a tensor did not show where values tie either
+                fresh = audited(plain, beside.given)
+                fresh = audited(fresh.with_exchanges(elements), beside.given)
+                apart = apart if faults(fresh)[0] else fresh
             if faults(apart) != faults(audit):  # the same ones are no matter of ties
-                audit = apart
+                traced, audit = apart.trace, apart
                 notes.append(beside.told)
         if not symmetry.mixes and (more := enough(audit, elements)) is not None:
             larger = trace(model, more.given[0], overrides=overrides, declared=declared, parts=True)

@@ -132,9 +132,13 @@ def _first_jump(audit: Audit, case: Case, element: Element) -> str | None:
 
 def beside(inputs: Inputs, seed: int) -> Inputs | None:
     """Return inputs with numbers that differ by little from these, each by another amount; None of whole numbers."""
-    x = inputs.x
-    if not x.is_floating_point() or not x.numel():
-        return None
     chance = torch.Generator().manual_seed(seed)
-    noise = torch.randn(x.shape, generator=chance, device="cpu", dtype=torch.float64).to(x)
-    return inputs.with_x(x + APART * float(x.abs().mean()) * noise)
+
+    def nudge(values: Tensor) -> Tensor:
+        if not values.is_floating_point() or not values.numel():
+            return values
+        noise = torch.randn(values.shape, generator=chance, device="cpu", dtype=torch.float64).to(values)
+        return values + APART * float(values.abs().mean()) * noise
+
+    found = inference_of(inputs).nudged(inputs, nudge)
+    return None if all(one is other for one, other in zip(found.values, inputs.values, strict=True)) else found

@@ -126,6 +126,10 @@ class Inference(ABC):
     def another(self, inputs: Inputs, seed: int) -> Inputs:
         """Return unrelated inputs of the same shapes: what chance would give is measured on them."""
 
+    def nudged(self, inputs: Inputs, nudge: Callable[[Tensor], Tensor]) -> Inputs:
+        """Return inputs beside the given ones: what was measured there, and where it lies, nudged where it can be."""
+        return inputs.with_x(nudge(inputs.x))
+
     def others(self, inputs: Inputs, seed: int) -> Inputs:
         """Return unrelated inputs for a whole batch."""
         return self.another(inputs, seed)

@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from equiscope import check_equivariance, graph
+from equiscope import check_equivariance, graph, points
 from explorer.app.answering.engine import LocalEngine
 from explorer.app.command.audit import audit
 from explorer.state.state import State
@@ -44,6 +44,35 @@ def test_a_law_that_fails_on_a_tie_alone_holds_and_is_told() -> None:
 def test_a_fault_beside_a_tie_is_still_one() -> None:
     torch.manual_seed(0)
     assert check_equivariance(Chosen(0.1), members(), "permutation", details=False).verdict == "broken"
+
+
+class Nearest(nn.Module):
+    """Moves each point towards its two nearest ones, by how far they are and what they are."""
+
+    def __init__(self, fault: float = 0.0) -> None:
+        super().__init__()
+        self.kinds, self.weigh, self.fault = nn.Embedding(4, 3), nn.Linear(4, 1), fault
+
+    def forward(self, number: Tensor, position: Tensor) -> Tensor:
+        ways = position[None] - position[:, None]
+        squares = ways.square().sum(-1) + self.fault * ways[..., 0].square()
+        near = squares.topk(3, largest=False).indices[:, 1:]
+        ways = ways.gather(1, near[..., None].expand(*near.shape, 3))
+        told = torch.cat([self.kinds(number)[near], ways.square().sum(-1, keepdim=True)], -1)
+        moved: Tensor = position + (self.weigh(told) * ways).sum(1)
+        return moved
+
+
+@pytest.mark.parametrize(
+    ("group", "fault", "verdict"), [("E3", 0.0, "holds"), ("permutation", 0.0, "holds"), ("E3", 0.5, "broken")]
+)
+def test_places_that_are_as_far_are_a_tie_too(group: str, fault: float, verdict: str) -> None:
+    torch.manual_seed(0)
+    square = torch.tensor([[1.0, 1, 0], [1, -1, 0], [-1, 1, 0], [-1, -1, 0], [0, 0, 1]])
+    given = points(number=torch.tensor([1, 2, 3, 2, 0]), position=square + 0.0)
+    report = check_equivariance(Nearest(fault), given, group, details=False)
+    assert report.verdict == verdict
+    assert any("because values tie" in note for note in report.warnings) == (verdict == "holds")
 
 
 class Kept(nn.Module):

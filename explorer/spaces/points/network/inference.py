@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import torch
@@ -88,6 +88,12 @@ class PointsInference(FacedInference):
             return kept + (SPREAD if isinstance(field.rep, Coordinates) else 1.0) * size * drawn
 
         return super().another(inputs, seed).map(changed)
+
+    def nudged(self, inputs: Inputs, nudge: Callable[[Tensor], Tensor]) -> Inputs:
+        def changed(value: Tensor, field: FieldType) -> Tensor:
+            return nudge(value) if isinstance(field.rep, Coordinates) and value is not inputs.x else value
+
+        return super().nudged(inputs.map(changed), nudge)
 
     def in_general_position(self, given: Sequence[Inputs], seed: int) -> list[Inputs]:
         """Return them, and the first with its points moved at random."""
