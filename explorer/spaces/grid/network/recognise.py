@@ -126,7 +126,12 @@ def sized(network: nn.Module, channels: int) -> InputSpec | None:
     # the smallest first: where every place attends to every other, a large image takes minutes to be refused
     sides = sorted({*SIDES, *_sides_told(network)})
     one = next((side for side in sides if _runs(network, channels, side)), SIDE if runs else None)
-    return None if one is None else InputSpec((channels, one, one))
+    if one is None:
+        return None
+    # with a table of places that is cut to the size of the image it runs on smaller ones than it is made for
+    multiples = (side for side in sides if side % one == 0)
+    *_, one = itertools.takewhile(lambda side: side == one or _runs(network, channels, side), multiples)
+    return InputSpec((channels, one, one))
 
 
 def _sides_told(network: nn.Module) -> set[int]:
@@ -180,7 +185,7 @@ def _input_shape(own: Recognised) -> InputShape:
         )
     for channels in (1, 3):
         root = math.isqrt(numbers // channels)
-        flat = channels * root**2 == numbers and root >= SMALLEST
+        flat = channels * root**2 == numbers and root >= SMALLEST and not _runs(model, channels, 2 * root)
         if (numbers == channels or flat) and _runs(model, channels, root if flat else SIDE):
             own.why["shape"] = f"its first layer takes {numbers} numbers, and it runs on such images"
             if not flat:
@@ -190,10 +195,21 @@ def _input_shape(own: Recognised) -> InputShape:
                 "--input says what they are"
             )
             return (channels, root, root)
+        if channels * root**2 == numbers and root > 1 and (found := _of_patches(model, channels, numbers)):
+            own.why["shape"] = f"its first layer takes patches of {channels}x{root}x{root}, and it runs on such images"
+            return found
     side = math.isqrt(numbers)
     image = f"(1, {side}, {side})" if side > 1 and side**2 == numbers else "(channels, height, width)"
     vector = ", and no group moves a vector" if numbers > 1 else ""
     raise ValueError(f"the first layer takes {number_of(numbers, 'number')}{vector}; {_asked_for(image, numbers)}")
+
+
+def _of_patches(model: nn.Module, channels: int, numbers: int) -> InputShape | None:
+    """Return the images that a network runs on whose first layer takes so many numbers; None for none."""
+    if answer_of(model, (noise((1, channels, 1, numbers)),)) is not None:
+        return None  # rows of any image that is as wide
+    found = sized(model, channels)
+    return None if found is None else found.shape
 
 
 def _asked_for(image: str, width: int) -> str:
