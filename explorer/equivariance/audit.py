@@ -222,7 +222,8 @@ class Audit:
         if not exact or case.random or case.unsteady:
             return self.trace
         run = partial(self.run, inputs=True)
-        trace = moving(self.model, numbered(self.trace, case.inputs, exact, run), case.inputs, exact, run)
+        known = numbered(self.trace, case.inputs, case.fed, exact, run)
+        trace = moving(self.model, known, case.inputs, exact, run)
         return exchanged(self.model, trace, (case.inputs, case.other), exact, run)
 
     def attribute(self) -> None:

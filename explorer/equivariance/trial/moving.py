@@ -92,31 +92,33 @@ def moving(
     return replace(trace, layers=tuple(layers), by_name={n.name: n for n in layers})
 
 
-def numbered(trace: Trace, inputs: Inputs, elements: Sequence[Element], run: Callable[[Inputs], Seen]) -> Trace:
+def numbered(
+    trace: Trace, inputs: Inputs, fed: Mapping[str, tuple[Tensor, ...]], elements: Sequence[Element],
+    run: Callable[[Inputs], Seen],
+) -> Trace:  # fmt: skip
     """Return the trace with what whole numbers that layers are given are by a trial: numbers of places move as numbers.
 
     What neither moves as scalars nor as numbers of places is unknown, and its layer is not tried alone.
 
     Args:
+        fed: what all layers are given.
         run: as above.
     """
-    before: Seen | None = None
-    after: list[Seen] = []
+    asked = [
+        (at, k) for at, layer in enumerate(trace.layers) if len(given := fed.get(layer.called, ())) == len(layer.inputs)
+        for k, (f, value) in enumerate(zip(layer.inputs, given, strict=True))
+        if f is not None and f.guessed and not value.is_floating_point()
+    ]  # fmt: skip
+    after = [run(inputs.moved(g))[1] for g in elements if asked]
     layers = list(trace.layers)
-    for at, layer in enumerate(layers):
-        fields = list(layer.inputs)
-        for k, field in enumerate(fields):
-            if field is None or not field.guessed:
-                continue
-            if before is None:
-                before, after = run(inputs), [run(inputs.moved(g)) for g in elements]
-            given = before[1].get(layer.called, ())
-            if k < len(given) and len(given) == len(fields) and not given[k].is_floating_point():
-                answers = [a[1][layer.called][k] for a in after]
-                ways = (field, *inference_of(inputs).numbering(field))
-                fields[k] = next((f for f in ways if _error(f, given[k], answers, elements) == 0.0), None)
-        if tuple(fields) != layer.inputs:
-            layers[at] = replace(layer, inputs=tuple(fields), alone=layer.alone and None not in fields)
+    for at, k in asked:
+        layer, value = layers[at], fed[layers[at].called][k]
+        answers = [a[layer.called][k] for a in after]
+        ways = [f for f in (layer.inputs[k],) if f is not None]
+        ways += [other for f in ways for other in inference_of(inputs).numbering(f)]
+        found = next((f for f in ways if _error(f, value, answers, elements) == 0.0), None)
+        fields = (*layer.inputs[:k], found, *layer.inputs[k + 1 :])
+        layers[at] = replace(layer, inputs=fields, alone=layer.alone and None not in fields)
     if layers == list(trace.layers):
         return trace
     return replace(trace, layers=tuple(layers), by_name={n.name: n for n in layers})

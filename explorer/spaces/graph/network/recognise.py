@@ -16,7 +16,7 @@ from explorer.spaces.graph.network.attempts import (
     trial_graph,
     widths,
 )
-from explorer.spaces.graph.network.beside import beside_inputs
+from explorer.spaces.graph.network.beside import beside_inputs, beside_told
 from explorer.spaces.graph.network.form import AXES, DRAWN, OF_A_GRAPH, SIGNALS, GraphInput
 from explorer.spaces.graph.network.tables import said_tables
 
@@ -162,8 +162,12 @@ def _of_any_name(own: Recognised, needed: tuple[str, ...]) -> GraphInput | None:
         return more
     some = " as well as with ".join(f"({', '.join(form.signals)})" for form in found[:2])
     runs = f"it runs with {some}" if found else "with no signals of a graph that were tried it runs"
+    beside = "" if found else beside_told(needed)
+    say = (
+        f"say which it is called with, as in {beside}" if beside
+        else "say which it is called with, in order, as in INPUT_SIGNALS = ('x', 'edge_index') in the file or --input "
+        "'graph signals=x,edge_index'"
+    )  # fmt: skip
     raise ValueError(
-        f"its forward takes ({', '.join(needed)}), and {runs}; say which it is called with, in order, as in "
-        "INPUT_SIGNALS = ('x', 'edge_index') in the file or --input 'graph signals=x,edge_index', or call "
-        "check_equivariance with the tensors"
+        f"its forward takes ({', '.join(needed)}), and {runs}; {say}, or call check_equivariance with the tensors"
     )
