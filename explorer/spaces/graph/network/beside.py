@@ -56,15 +56,15 @@ def beside_told(needed: Sequence[str]) -> str:
     signals, extra = _told(needed)
     if not extra or not {"x", "edge_index"} <= set(signals.values()):
         return ""
-    usual = f"signals={','.join(signals.values())} given={BY_NAME} names={','.join(signals)}"
+    names = f" names={','.join(signals)}" if list(signals) != list(signals.values()) else ""
     tables = ",".join(f"{name}:Nx7" for name in extra)
-    return f"--input 'graph {usual} beside={tables}' with N for a row a node, E for a row an edge and the true sizes"
+    return f"--input 'graph signals={','.join(signals.values())}{names} beside={tables}'"
 
 
 def beside_way(form: GraphInput, held: Sequence[str]) -> tuple[tuple[str, ...], Way]:
-    """Return the names of all that a network is given, and how."""
+    """Return the names of all that a network is given, and how: signals without names of their own go by theirs."""
     extra = tuple(name for name, _ in form.beside)
-    return (*held, *extra), Way((*form.signals, *extra), (*form.names, *extra), BY_NAME)
+    return (*held, *extra), Way((*form.signals, *extra), (*(form.names or form.signals), *extra), BY_NAME)
 
 
 def signals_beside(beside: Named, nodes: int, edges: int) -> dict[str, Signal]:
