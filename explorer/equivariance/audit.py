@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 from functools import partial
 
@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from explorer.declare.elements import Element, NoAction
+from explorer.declare.elements import Element
 from explorer.declare.inputs import Inputs
 from explorer.declare.types.fields import Scalar
 from explorer.equivariance import measure
@@ -21,12 +21,12 @@ from explorer.equivariance.presets import preset_figures
 from explorer.equivariance.sampled import Case, restore_random_state
 from explorer.equivariance.trial import rounding
 from explorer.equivariance.trial.border import heard_from_the_border
-from explorer.equivariance.trial.depending import Hearers
+from explorer.equivariance.trial.depending import Hearers, nearest
 from explorer.equivariance.trial.exchanges import exchanged
 from explorer.equivariance.trial.floors import float_floor
 from explorer.equivariance.trial.hearing import heard_alone
-from explorer.equivariance.trial.inert import inert, says_nothing
-from explorer.equivariance.trial.moving import moving
+from explorer.equivariance.trial.inert import inert, says_nothing, why_idle
+from explorer.equivariance.trial.moving import misread, moving, numbered
 from explorer.equivariance.trial.remembered import Remembered
 from explorer.equivariance.trial.sufficing import Square, Sufficing
 from explorer.equivariance.trial.vanishing import settled
@@ -208,7 +208,7 @@ class Audit:
     def doubtful(self, tol: float | None) -> bool:
         """Return whether a layer does not follow the field that it was taken for."""
         rows = [self._row(layer, tol, {}) for layer in self.trace.layers]
-        return any(row.guessed and row.seen for row in rows)
+        return any(row.guessed and (row.seen or row.verdict == "broken") for row in rows)
 
     def errors_of(self, label: str) -> list[float]:
         """Return the relative errors of all outputs under an element on the first inputs, none where it is inexact."""
@@ -222,7 +222,8 @@ class Audit:
         if not exact or case.random or case.unsteady:
             return self.trace
         run = partial(self.run, inputs=True)
-        trace = moving(self.model, self.trace, case.inputs, exact, run)
+        known = numbered(self.trace, case.inputs, case.fed, exact, run)
+        trace = moving(self.model, known, case.inputs, exact, run)
         return exchanged(self.model, trace, (case.inputs, case.other), exact, run)
 
     def attribute(self) -> None:
@@ -295,36 +296,38 @@ class Audit:
             verdict, self.constant = ("no law", True) if silent == judged else ("holds", False)
             notes += [sentences.same_answer(end.name, len(ends) > 1) for end in silent]
         guesses = [name for name in guilty if name not in declared]
+        elsewhere, heard, exchanged = list[str](), list[str](), list[str]()
+        if verdict == "broken" and guesses and not self.random and not self.unsteady:
+            elsewhere, heard = misread(self.trace, guesses, self.cases, list(self.acted.values())[:MENDED], self.run)
+            guilty, guesses = ([n for n in of if n not in (*elsewhere, *heard)] for of in (guilty, guesses))
+            notes += [sentences.elsewhere(elsewhere)] if elsewhere else []
         trial = self._sufficing(rows) if verdict == "broken" and guesses else None
-        exchanged: list[str] = []
         if trial is not None and (rest := trial.accused(guesses)) != guesses:
             exchanged, guesses = trial.exchanged, rest
             guilty = [name for name in guilty if name in declared or name in guesses]
             notes.append(sentences.exchanged(exchanged))
         if verdict == "broken" and not guilty:
             # every layer obeys its law alone: code of a forward, between the layers, does not
-            guilty = [first_seen(self.trace, rows, set(exchanged))]
+            guilty = [first_seen(self.trace, rows, {*exchanged, *(self.trace[n].owner for n in elsewhere)})]
             if not unknown_before(self.trace, law, guilty[0], hears):
                 row, squares = by_name[guilty[0]], self._sufficing(rows).squares
                 border = row.local is not None and heard_from_the_border(self.trace, row.name, squares, row.tolerance)
-                told = sentences.between(row.name, row.local, self.trace, law)
-                notes.append(sentences.border(row.name) if border else told)
+                notes.append(sentences.border(row.name) if border else self._between(row, rows, law))
         elif trial is not None and guesses:
-            mended = trial.among(guilty)
-            if mended is None and not declared and (shows := trial.left(guilty)):
+            mended = None if heard else trial.among(guilty)  # of what has no such field, a copy would not mend it
+            if mended is None and not (declared or heard) and (shows := trial.left(guilty)):
                 notes.append(sentences.left(shows, guilty))
                 guilty, made = [shows], False
             elif mended is None or mended == guilty or not set(declared) <= set(mended):
-                notes.append(sentences.by_guess(by_name[guesses[0]], self.trace, law, len(guilty) == 1))
+                row = by_name[guesses[0]]
+                bare = len(guilty) == 1 and row.local is None
+                notes.append(self._between(row, rows, law) if bare else sentences.guess(row.name, row.field))
                 made = bool(declared) or mended is not None or not any(square.whole for square in trial.squares)
             else:
                 guilty = mended
                 notes.append(sentences.mended(guilty))
         elif guesses:
-            although = ", although that of the output holds" if verdict == "holds" else ""
-            notes.append(
-                f"the law of the guessed field type fails in {', '.join(guesses)}{although}; correct a wrong guess"
-            )
+            notes.append(sentences.failing(guesses, verdict == "holds"))
             guilty = []
         for end in ends if verdict == "holds" else ():
             if end not in judged:
@@ -349,7 +352,8 @@ class Audit:
         if verdict == "no law" and not self.constant:
             labels, exact = [label for label, _ in self.elements], any(exact for _, exact in self.elements)
             places = inference_of(self.cases[0].inputs).size_words(self.cases[0].inputs)
-            figures, why = self.figures[last.name], self._why_idle(self.trace[last.name])
+            figures, acted = self.figures[last.name], [on[0][0] for on in self.acted.values()]
+            why = why_idle(self.trace[last.name].field, self.cases[0].values[last.name], acted)
             notes.append(sentences.no_law(last, figures.idle, labels, exact, places, why, figures.shapes))
         return verdict, self._calls(guilty, notes), notes, made
 
@@ -359,15 +363,13 @@ class Audit:
         anew = partial(rounding.all_anew, self.cases[0].inputs, self.seed, lambda x: self.run(x)[0])
         return says_nothing(*known, self.cases, [on[0][0] for on in self.acted.values()], anew)
 
-    def _why_idle(self, layer: Layer) -> str:
-        """Return why elements have no action on a layer, in words of their own, "" where none says it."""
-        if (field := layer.field) is not None:
-            for element, _ in (on[0] for on in self.acted.values()):
-                try:
-                    field.rep.acted(element, self.cases[0].values[layer.name], field)
-                except NoAction as error:
-                    return str(error)
-        return ""
+    def _between(self, row: LayerReport, rows: Sequence[LayerReport], law: Set[str]) -> str:
+        """Say between which layers code makes a fault that shows in one."""
+        first, run = self.cases[0], partial(self.run, inputs=True)
+        sound, unknown = {r.name for r in rows if r.name in law and not r.seen}, set(self.names) - law
+        other = first.inputs, first.other
+        path = nearest(self.model, self.trace, row.name, sound, unknown, first.values, other, run)
+        return sentences.between(row.name, row.local, self.trace, law, path)
 
     def _sufficing(self, rows: Sequence[LayerReport]) -> Sufficing:
         """Return who tells by trial which layers make a fault of the output."""

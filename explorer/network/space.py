@@ -110,6 +110,10 @@ class Inference(ABC):
         """Return what a tensor that is taken for scalars could be as well; `told` are fields that layers declare."""
         return ()
 
+    def numbering(self, field: FieldType) -> Sequence[FieldType]:
+        """Return what whole numbers that lie where scalars of this field do may be, if a trial shows it."""
+        return ()
+
     def listed(self, shape: tuple[int, ...]) -> FieldType | None:
         """Return what a tensor of any length may be, if a trial shows it, such as rows that a network lists."""
         return None

@@ -243,14 +243,13 @@ def _certify(
 
         try:
             width = len(_rows(given, enters.field))
-            tried = {as_they_come := (tuple(range(width)),) * len(elements)}
-            if kept(as_they_come) is not None:
-                continue  # it keeps any order of channels, or none counts
+            as_they_come = (tuple(range(width)),) * len(elements)
             channels = _channels(given, enters.field) if enters.field.batched else (width,)
-            for orders in inference_of(x).exchanges(channels, elements):
-                if orders in tried:  # shifts exchange no orientations, so that all ways to count them are one
-                    continue
-                tried.add(orders)
+            # shifts exchange no orientations, so that all ways to count them are one
+            ways = dict.fromkeys(o for o in inference_of(x).exchanges(channels, elements) if o != as_they_come)
+            if not ways or kept(as_they_come) is not None:
+                continue  # it keeps any order of channels, or none counts
+            for orders in ways:
                 if (answered := kept(orders)) is not None:
                     enters.orders = orders
                     if leaves is not None and leaves.orders is None:

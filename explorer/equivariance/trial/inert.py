@@ -8,8 +8,9 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from explorer.declare.elements import Element
+from explorer.declare.elements import Element, NoAction
 from explorer.declare.inputs import Inputs
+from explorer.declare.types.fields import FieldType
 from explorer.equivariance import measure
 from explorer.equivariance.measure import unmoved
 from explorer.equivariance.trial.remembered import Remembered
@@ -92,3 +93,14 @@ def says_nothing(
             return False
     drawn = anew().get(layer.name)
     return drawn is not None and not tells(drawn)  # else it is not known
+
+
+def why_idle(field: FieldType | None, values: Tensor, elements: Iterable[Element]) -> str:
+    """Return why elements have no action on values of a field, in words of their own, "" where none says it."""
+    if field is not None:
+        for element in elements:
+            try:
+                field.rep.acted(element, values, field)
+            except NoAction as error:
+                return str(error)
+    return ""

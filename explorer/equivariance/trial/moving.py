@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import torch
 from torch import Tensor, nn
@@ -23,6 +24,7 @@ from explorer.network.tracing.layers import Layer, LayerError, Trace
 
 _EXACT = 1e-9  # relative, in double precision
 _NEAR = 0.02  # of the error of the next best way
+_LESS = 0.25  # of the error of a field: what changes so little is rather no field of places
 
 Seen = tuple[Mapping[str, Tensor], Mapping[str, tuple[Tensor, ...]]]  # values of layers, and what they were given
 
@@ -88,6 +90,112 @@ def moving(
     if layers == list(trace.layers):
         return trace
     return replace(trace, layers=tuple(layers), by_name={n.name: n for n in layers})
+
+
+def numbered(
+    trace: Trace, inputs: Inputs, fed: Mapping[str, tuple[Tensor, ...]], elements: Sequence[Element],
+    run: Callable[[Inputs], Seen],
+) -> Trace:  # fmt: skip
+    """Return the trace with what whole numbers that layers are given are by a trial: numbers of places move as numbers.
+
+    What neither moves as scalars nor as numbers of places is unknown, and its layer is not tried alone.
+
+    Args:
+        fed: what all layers are given.
+        run: as above.
+    """
+    asked = [
+        (at, k) for at, layer in enumerate(trace.layers) if len(given := fed.get(layer.called, ())) == len(layer.inputs)
+        for k, (f, value) in enumerate(zip(layer.inputs, given, strict=True))
+        if f is not None and f.guessed and not value.is_floating_point()
+    ]  # fmt: skip
+    after = [run(inputs.moved(g))[1] for g in elements if asked]
+    layers = list(trace.layers)
+    for at, k in asked:
+        layer, value = layers[at], fed[layers[at].called][k]
+        answers = [a[layer.called][k] for a in after]
+        ways = [f for f in (layer.inputs[k],) if f is not None]
+        ways += [other for f in ways for other in inference_of(inputs).numbering(f)]
+        found = next((f for f in ways if _error(f, value, answers, elements) == 0.0), None)
+        fields = (*layer.inputs[:k], found, *layer.inputs[k + 1 :])
+        layers[at] = replace(layer, inputs=fields, alone=layer.alone and None not in fields)
+    if layers == list(trace.layers):
+        return trace
+    return replace(trace, layers=tuple(layers), by_name={n.name: n for n in layers})
+
+
+class Given(Protocol):
+    """The values of all layers on one input, and what they were given."""
+
+    @property
+    def values(self) -> Mapping[str, Tensor]: ...
+    @property
+    def fed(self) -> Mapping[str, tuple[Tensor, ...]]: ...
+
+
+def misread(
+    trace: Trace, names: Sequence[str], given: Sequence[Given], acted: Collection[Sequence[tuple[Element, Inputs]]],
+    run: Callable[[Inputs], Seen],
+) -> tuple[list[str], list[str]]:  # fmt: skip
+    """Return which of these layers are no such fields as they were taken for, and which only because of another.
+
+    The first have places that their shape does not tell, as an image read on circles: elements exchange their numbers,
+    in one order for all data. The others are given nothing but what hardly changes, as members in order of size.
+
+    Args:
+        names: of layers that break the laws of guessed fields.
+        acted: some elements, each with what it makes of each input.
+    """
+    found = [
+        {n: (g, one.values[n], after[n]) for n in names}
+        for of in acted for one, (g, gx) in zip(given, of, strict=True) for after in [run(gx)[0]]
+    ]  # fmt: skip
+    by_element = [found[k : k + len(given)] for k in range(0, len(found), len(given))]
+    elsewhere, still = [], []
+    for name in names:
+        field = trace[name].field
+        if field is None:
+            continue
+        if not field.domain.placed:
+            squares = [[of[name][1:] for of in element] for element in by_element]
+            if len(trace[name].shape) > 2 and squares and all(_reordered(pairs, field.batched) for pairs in squares):
+                elsewhere.append(name)
+            continue
+        moved = max((_error(field, before, [after], [g]) for g, before, after in (s[name] for s in found)), default=0.0)
+        rest = max((_apart(before, after) for _, before, after in (s[name] for s in found)), default=moved)
+        if rest < _LESS * moved:
+            still.append(name)
+    first = given[0]
+    flat = {name: first.values[name].flatten() for name in still}
+    heard = []
+    for name in names:
+        called = trace[name].called
+        before = [v for other, v in flat.items() if trace[other].called != called]
+        fed = first.fed.get(called, ())
+        if fed and all(any(torch.equal(t.flatten(), v) for v in before) for t in fed):
+            heard.append(name)
+    return elsewhere, heard
+
+
+def _reordered(pairs: Sequence[tuple[Tensor, Tensor]], batched: bool) -> bool:
+    """Say whether the numbers before and after an element are the same ones, in one order for several samples."""
+    both = []
+    for at in (0, 1):
+        each = [pair[at] for pair in pairs]
+        each = list(torch.cat(each)) if batched else each
+        if len(each) < 2 or len({v.shape for v in each}) > 1:
+            return False
+        # the numbers of all samples at one place stay together, so a sum of them with any weights tells places apart
+        weights = torch.linspace(1.0, 2.0, len(each), dtype=each[0].dtype, device=each[0].device).sqrt()
+        both.append(sum(w * v.flatten() for w, v in zip(weights, each, strict=True)))
+    before, after = both
+    return _apart(before.sort().values, after.sort().values) < _EXACT < _apart(before, after)
+
+
+def _apart(before: Tensor, after: Tensor) -> float:
+    if before.shape != after.shape:
+        return float("inf")
+    return float((before - after).norm()) / max(float(before.norm()), torch.finfo(before.dtype).tiny)
 
 
 def _as_given(value: Tensor, layers: Sequence[Layer], values: Mapping[str, Tensor]) -> FieldType | None:
@@ -169,6 +277,9 @@ def _error(field: FieldType, value: Tensor, answers: Sequence[Tensor], elements:
             return float("inf")
         if expected.shape != answer.shape:
             return float("inf")
+        if not value.is_floating_point():
+            worst = worst if torch.equal(expected, answer) else float("inf")
+            continue
         worst = max(
             worst, float((expected - answer).norm()) / max(float(expected.norm()), torch.finfo(value.dtype).tiny)
         )

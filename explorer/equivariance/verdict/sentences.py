@@ -12,6 +12,7 @@ from explorer.network.tracing.layers import OUTPUT, Trace
 Key = TypeVar("Key")
 
 Shapes = Mapping[str, tuple[Sequence[int], Sequence[int]]]
+Path = tuple[Sequence[str], Sequence[str] | None]
 
 
 def listed(names: Sequence[str], most: int = 4, mark: str = ", ") -> str:
@@ -37,37 +38,39 @@ def draws(random: Sequence[str], unsteady: Sequence[str], before: bool = False) 
     return f"{who} draws random numbers in eval mode; every run was given the same seed" if random else ""
 
 
-def between(name: str, local: float | None, trace: Trace, judged: Collection[str]) -> str:
+def between(
+    name: str, local: float | None, trace: Trace, judged: Collection[str], path: Path = ((), None)
+) -> str:  # fmt: skip
     """Say where a fault that no layer makes alone can come from.
 
     Args:
         name: where it first shows.
         local: the error of that layer alone, None where it cannot be fed alone.
+        path: the layers of which code makes what it is given, and those in between on which there is no verdict, if
+            trials tell them.
     """
-    before = []
-    for layer in trace.layers:
-        if layer.name == name:
-            break
-        if layer.name not in judged:
-            before.append(layer.name)
+    after, before = path
+    if before is None:
+        names = [layer.name for layer in trace.layers]
+        before = [n for n in names[: names.index(name)] if n not in judged] if name in names else []
     perhaps = f", or in {listed(before)}, on which there is no verdict" if before else ""
     own = trace.by_name.get(name)
     called = [layer.name for layer in trace.layers if layer.module]
+    pair = f"code between {listed(after)} and {name}" if after else ""
     if local is None and own is not None and not own.module and called:
         last = called[-1]
-        return (
-            f"the fault first shows in {name}: no layer makes it, but the network's own code after {last}, the "
-            f"last layer that it calls, or beside it{perhaps}"
-        )
+        made = pair or f"the network's own code after {last}, the last layer that it calls, or beside it"
+        return f"the fault first shows in {name}: no layer makes it, but {made}{perhaps}"
     if local is None:
-        before_it = "before it" if name == trace.layers[0].name else "between it and the layers before it"
+        before_it = "code before it" if name == trace.layers[0].name else "code between it and the layers before it"
         return (
-            f"the fault first shows in {name}, which cannot be tested alone: it is made there, or by code "
-            f"{before_it}{perhaps}"
+            f"the fault first shows in {name}, which cannot be tested alone: it is made there, or by "
+            f"{pair or before_it}{perhaps}"
         )
+    made = pair or "code between the layers before it"
     return (
         f"the fault first shows in {name}, but alone {name} obeys its law: what it is given is at fault, by "
-        f"code between the layers before it{perhaps}"
+        f"{made}{perhaps}"
     )
 
 
@@ -79,20 +82,19 @@ def border(name: str) -> str:
     )
 
 
-def by_guess(row: LayerReport, trace: Trace, judged: Collection[str], only: bool) -> str:
-    """Say on what the guilt of a layer hangs whose field is a guess.
-
-    Args:
-        only: it is the only one that is guilty.
-    """
-    if only and row.local is None:
-        return between(row.name, row.local, trace, judged)
-    return guess(row.name, row.field)
-
-
 def guess(name: str, field: str) -> str:
     """Say that a layer is measured against a guessed field type."""
     return f"{name} is measured against a guessed field type, '{field}'; if it is wrong, correct that first"
+
+
+def failing(names: Sequence[str], holds: bool) -> str:
+    """Say which layers do not keep the laws of fields that are guesses.
+
+    Args:
+        holds: the output keeps its own.
+    """
+    although = ", although that of the output holds" if holds else ""
+    return f"the law of the guessed field type fails in {', '.join(names)}{although}; correct a wrong guess"
 
 
 def left(name: str, although: Sequence[str]) -> str:
@@ -107,6 +109,14 @@ def mended(names: Sequence[str]) -> str:
     """Say how the layers were found that make a fault."""
     do = "do" if len(set(names)) > 1 else "does"
     return f"as a trial shows, the output keeps its law as soon as {listed(names)} {do}: no other layer has to"
+
+
+def elsewhere(names: Sequence[str]) -> str:
+    """Say why layers whose guessed fields are wrong do not make a fault."""
+    return (
+        f"an element puts the numbers of {listed(names)} into another order, the same for all data: their places are "
+        "not known, so no law can be tested there; declare its field"
+    )
 
 
 def exchanged(modules: Sequence[str]) -> str:
@@ -147,6 +157,8 @@ def in_part(name: str, errors: Mapping[tuple[str, int, int], float], limit: floa
 def _kept(errors: Mapping[Key, float], limit: float) -> list[Key]:
     """Return of what the error is that of rounding, where that of the rest is clearly more; else nothing."""
     kept = [key for key, error in errors.items() if error <= limit]
+    if len(kept) == len(errors):
+        return []
     least = min((error for error in errors.values() if error > limit), default=0.0)
     return kept if all(CLEAR * errors[key] <= least for key in kept) else []
 

@@ -119,6 +119,8 @@ class Arrows(Representation):
     def acted(self, element: Acting, values: Tensor, field: FieldType) -> Tensor:
         # what renumbers points finds them on their axis, which is one less where the components have left before it
         domain = field.domain
+        if not domain.placed and values.ndim == 1:  # of the whole, without an axis of wholes
+            return replace(self, axis=1).acted(element, values[None], field)[0]
         if isinstance(domain, Nodes) and self.axis < domain.axis:
             domain = replace(domain, axis=domain.axis - 1)
         moved = element.act(values.movedim(self.axis, -1), FieldType(domain, Irreps(((1, 1, self.parity),))))

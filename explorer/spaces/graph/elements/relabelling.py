@@ -216,7 +216,7 @@ class GraphMap(Element):
             # where a node of a face was left out the face goes with it
             return order[values][(order[values] >= 0).all(1)] if isinstance(field.rep, NodeIndex) else values
         if isinstance(field.rep, NodeIndex) and isinstance(field.domain, Edges):
-            listed = values.index_select(1, edges)
+            listed = values.index_select(values.ndim - 1, edges)  # of one end alone there is one axis
             if field.rep.end is None:
                 return order[listed]
             listed[field.rep.end] = order[listed[field.rep.end]]  # a copy: picking makes one

@@ -32,15 +32,11 @@ Widths = tuple[int, ...]
 
 def beside_inputs(network: nn.Module) -> Iterator[GraphInput]:
     """Yield what a network takes with tables besides the usual signals, if it is found: a row of each is heard."""
-    told: dict[str, str] = {}
-    for name in needed_arguments(network):
-        known = next((s for s in meant(name, SIGNALS) if s not in told.values()), "")
-        told[name] = known
-    extra = [name for name, signal in told.items() if not signal]
-    signals = tuple(s for s in told.values() if s)
+    known, extra = _told(needed_arguments(network))
+    signals = tuple(known.values())
     if not 0 < len(extra) <= MOST or not {"x", "edge_index"} <= set(signals):
         return
-    way = Way((*signals, *extra), (*(n for n, s in told.items() if s), *extra), BY_NAME)
+    way = Way((*signals, *extra), (*known, *extra), BY_NAME)
     for forms in product(FORMS, repeat=len(extra)):
         wide = _taken(network, way, signals, extra, forms)
         if wide is None:
@@ -55,10 +51,20 @@ def beside_inputs(network: nn.Module) -> Iterator[GraphInput]:
             return
 
 
+def beside_told(needed: Sequence[str]) -> str:
+    """Return how a person says what a network is given besides the usual; "" where nothing else has a name."""
+    signals, extra = _told(needed)
+    if not extra or not {"x", "edge_index"} <= set(signals.values()):
+        return ""
+    names = f" names={','.join(signals)}" if list(signals) != list(signals.values()) else ""
+    tables = ",".join(f"{name}:Nx7" for name in extra)
+    return f"--input 'graph signals={','.join(signals.values())}{names} beside={tables}'"
+
+
 def beside_way(form: GraphInput, held: Sequence[str]) -> tuple[tuple[str, ...], Way]:
-    """Return the names of all that a network is given, and how."""
+    """Return the names of all that a network is given, and how: signals without names of their own go by theirs."""
     extra = tuple(name for name, _ in form.beside)
-    return (*held, *extra), Way((*form.signals, *extra), (*form.names, *extra), BY_NAME)
+    return (*held, *extra), Way((*form.signals, *extra), (*(form.names or form.signals), *extra), BY_NAME)
 
 
 def signals_beside(beside: Named, nodes: int, edges: int) -> dict[str, Signal]:
@@ -80,6 +86,15 @@ def require_beside(beside: Named) -> None:
                 f"{name} has the axes {'x'.join(axes)}: N stands first for a row a node, E for a row an edge, and "
                 "numbers are sizes, as in pe:Nx7,time:E,u:1x4"
             )
+
+
+def _told(needed: Sequence[str]) -> tuple[dict[str, str], list[str]]:
+    """Return the arguments that are signals of a graph by their names, and the others."""
+    known: dict[str, str] = {}
+    for name in needed:
+        if signal := next((s for s in meant(name, SIGNALS) if s not in known.values()), ""):
+            known[name] = signal
+    return known, [name for name in needed if name not in known]
 
 
 def _taken(

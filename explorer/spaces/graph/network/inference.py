@@ -162,6 +162,10 @@ class GraphInference(Inference):
         domain = kinds[0]
         return self.own(FieldType(replace(domain, axis=moved[0]) if isinstance(domain, Numbered) else domain).guess())
 
+    def numbering(self, field: FieldType) -> tuple[FieldType, ...]:
+        """Return numbers of nodes: one end of each edge, or a neighbour of each node."""
+        return (replace(field, rep=NodeIndex()),) if isinstance(field.domain, Nodes | Edges) else ()
+
     def along(self, axis: int, size: int) -> FieldType | None:
         return FieldType(Nodes(axis), guessed=True) if size == self.nodes > 1 else None
 

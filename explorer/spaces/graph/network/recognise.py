@@ -16,7 +16,7 @@ from explorer.spaces.graph.network.attempts import (
     trial_graph,
     widths,
 )
-from explorer.spaces.graph.network.beside import beside_inputs
+from explorer.spaces.graph.network.beside import beside_inputs, beside_told
 from explorer.spaces.graph.network.form import AXES, DRAWN, OF_A_GRAPH, SIGNALS, GraphInput
 from explorer.spaces.graph.network.tables import said_tables
 
@@ -162,8 +162,13 @@ def _of_any_name(own: Recognised, needed: tuple[str, ...]) -> GraphInput | None:
         return more
     some = " as well as with ".join(f"({', '.join(form.signals)})" for form in found[:2])
     runs = f"it runs with {some}" if found else "with no signals of a graph that were tried it runs"
+    takes = f"its forward takes ({', '.join(needed)})"
+    if not found and (beside := beside_told(needed)):
+        raise ValueError(
+            f"{takes}, and with no tables that were tried it runs; say them as in {beside}, N for a row a node, E "
+            "for a row an edge, and their sizes"
+        )
     raise ValueError(
-        f"its forward takes ({', '.join(needed)}), and {runs}; say which it is called with, in order, as in "
-        "INPUT_SIGNALS = ('x', 'edge_index') in the file or --input 'graph signals=x,edge_index', or call "
-        "check_equivariance with the tensors"
+        f"{takes}, and {runs}; say which it is called with, in order, as in INPUT_SIGNALS = ('x', 'edge_index') in the "
+        "file or --input 'graph signals=x,edge_index', or call check_equivariance with the tensors"
     )

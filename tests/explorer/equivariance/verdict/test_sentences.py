@@ -183,7 +183,7 @@ def test_code_after_the_last_layer_is_told_as_such(fault: bool) -> None:
 
     given = (torch.randn(6, 4), torch.tensor([[0, 1, 2], [1, 2, 3]]))
     report = check_equivariance(Tail(), given, "permutation")
-    said = "no layer makes it, but the network's own code after second, the last layer that it calls"
+    said = "no layer makes it, but code between second and output"
     assert report.guilty == (("output",) if fault else ())
     assert any(said in note for note in report.warnings) == fault
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -12,6 +14,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from explorer.data.finding import find_sample
 from explorer.declare.samples import Sample
 from explorer.spaces.graph.analysis.measures import clustering, core_numbers, simple_graph
+from explorer.spaces.graph.network.beside import beside_told, beside_way
 from explorer.spaces.graph.network.features import fit_graph, node_features, told_nodes
 from explorer.spaces.graph.network.form import GraphInput
 from explorer.spaces.graph.sample import graph_sample
@@ -154,3 +157,18 @@ def test_what_cannot_be_fitted_is_refused_in_one_sentence() -> None:
         assert "\n" not in str(caught.value)
     with pytest.raises(ValueError, match="lies on a graph, and this network takes an image"):
         fit(find_sample("karate"), (1, None, None))
+
+
+def test_tables_besides_are_called_by_the_names_of_their_arguments() -> None:
+    form = GraphInput(channels=3, signals=("x", "edge_index"), beside=(("flow", ("E",)), ("whole", ("1x2",))))
+    held, way = beside_way(form, ("x", "edge_index"))
+    assert held == way.names == ("x", "edge_index", "flow", "whole")
+    named = beside_way(replace(form, names=("feats", "edges")), ("x", "edge_index"))[1].names
+    assert named == ("feats", "edges", "flow", "whole")
+
+
+def test_what_says_tables_besides_has_the_names_of_the_arguments() -> None:
+    assert beside_told(("x", "edge_index", "flow")) == "--input 'graph signals=x,edge_index beside=flow:Nx7'"
+    said = beside_told(("flow", "feats", "edges"))
+    assert said == "--input 'graph signals=x,edge_index names=feats,edges beside=flow:Nx7'"
+    assert beside_told(("x", "edge_index")) == "" == beside_told(("flow", "x"))
