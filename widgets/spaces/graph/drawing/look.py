@@ -188,7 +188,8 @@ def _channel(values: Array, channel: int | None) -> Array:
 
 
 def _signed(values: Array, channel: int | None) -> bool:
-    return channel is not None or values[:1].size <= 1
+    """Say whether a scale has to go both ways: numbers that are counted or cut off at zero have no sign."""
+    return (channel is not None or values[:1].size <= 1) and bool((values < 0).any())
 
 
 def _taken(values: Array, order: Array) -> Array:
