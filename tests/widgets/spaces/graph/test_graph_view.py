@@ -624,6 +624,22 @@ def test_the_colours_chosen_before_a_lesson_are_forgotten(qtbot: Any) -> None:
     assert view.choice.colour == view.colour.currentData() == "layer"
 
 
+def test_an_edge_that_was_dropped_is_not_drawn_where_it_is_not(qtbot: Any) -> None:
+    part = karate_part()
+    cut = np.isin(part.structure.edges, (16, 5)).all(axis=0)
+    dropped = replace(part, edge_order=np.where(cut, -1, part.edge_order), coefficients={})
+    view = shown(qtbot, graph_frame(dropped, channel=0))
+    assert view.choice.edges == "plain"
+    image = view.canvas.grab().toImage()
+
+    def darkest(column: int) -> int:
+        middle = ((at(view, 16, column) + at(view, 5, column)) / 2).toPoint()
+        steps = (-2, -1, 0, 1, 2)
+        return min(image.pixelColor(middle + QPoint(x, y)).lightness() for x in steps for y in steps)
+
+    assert darkest(0) < darkest(1) == darkest(2) == QColor(theme.current().plot).lightness()
+
+
 def test_a_set_has_no_clutter_of_edges(qtbot: Any) -> None:
     cloud = np.random.default_rng(0).standard_normal((60, 3))
     part = make_part(np.zeros((2, 0), np.int64), 60)
