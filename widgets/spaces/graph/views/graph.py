@@ -419,7 +419,8 @@ class GraphView(FrameView[tuple[Square, GraphPart]]):
 
 
 def _button(text: str) -> QToolButton:
-    return QToolButton(text=text, autoRaise=True)
+    (button := QToolButton(autoRaise=True)).setText(text)
+    return button
 
 
 def _words(box: QComboBox) -> str:

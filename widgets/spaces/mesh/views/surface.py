@@ -245,7 +245,7 @@ class SurfaceView(EyeView[tuple[Square, MeshPart]]):
     def forget_choices(self) -> None:
         self.choice = replace(self.choice, colour=Choice().colour, block=Choice().block)
         self._answers_at = ""
-        self.refresh()
+        self._when_visible("state", self.refresh)
 
     def _cut(self) -> None:
         """Take away what lies beyond the chosen plane; as far along a new surface as along the one before."""
