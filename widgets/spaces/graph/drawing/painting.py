@@ -99,8 +99,8 @@ def _paint_lines(p: QPainter, g: Ground, panel: Panel) -> bool:
         return np.flatnonzero(within & lines.single if plain else within)
 
     name = "plain" if plain else f"{panel.role} {panel.side == 'difference'}"
-    whole = panel.gone is None
-    shown = g.once(f"lines {plain} {whole}", (*g.view, id(lines), id(panel.gone)), find, g.places, lines, panel.gone)
+    some_gone = "" if panel.gone is None else " some gone"  # the sides do not take what they keep from each other
+    shown = g.once(f"lines {plain}{some_gone}", (*g.view, id(lines), id(panel.gone)), find, g.places, lines, panel.gone)
     if len(shown) <= LINES:
         _paint_strokes(p, g, panel, shown)
         return False
@@ -112,7 +112,7 @@ def _paint_lines(p: QPainter, g: Ground, panel: Panel) -> bool:
         return _picture(g, g.points[lines.start[some]], g.points[lines.end[some]], heat)
 
     key = (*g.view, id(lines), id(panel.gone), id(panel.heat), min(panel.boost, 1.0), g.colours, g.budget)
-    picture = g.once(f"picture {name} {whole}", key, make, g.places, lines, panel.heat, panel.gone)
+    picture = g.once(f"picture {name}{some_gone}", key, make, g.places, lines, panel.heat, panel.gone)
     p.setOpacity(0.45 if g.selected is not None else 1.0)
     p.drawImage(QRectF(0, 0, g.width, g.height), picture)
     p.setOpacity(1.0)
