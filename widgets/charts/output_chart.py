@@ -28,6 +28,7 @@ from widgets.charts.items.marks import DOT, Columns, fill, ink, level
 from widgets.charts.plot import Plot
 
 STILL = 1e-2  # relative change of an output below which its line lies in the middle of the axis
+MARGIN = 0.04  # of the range of curves, above and below them
 MOST = 10  # rows, when there are more classes than can be read
 # Okabe and Ito's colours that both grounds carry, without the two of the models
 LINES = ("#009e73", "#cc79a7", "#8a6fd1", "#b8860b", "#7f8fa6")
@@ -230,7 +231,7 @@ class LineChart(ElementChart):
             finite = outputs[np.isfinite(outputs)]
             low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
             inside = low >= 0 and high <= 1 + 1e-6
-            self.extent = (0.0, 1.0) if inside else _roomy(low, high)
+            self.extent = _roomy(0.0, 1.0) if inside else _roomy(low, high)
         super().show_traces(traces, param, value)
 
     def drawn(self) -> object:
@@ -303,10 +304,11 @@ def _brief(value: float) -> str:
 
 
 def _roomy(low: float, high: float) -> tuple[float, float]:
-    """Return the ends of an axis: rounding of a constant must not fill it."""
+    """Return the ends of an axis: rounding of a constant must not fill it, and its frame hides no curve."""
     least = STILL * max(abs(low), abs(high))
     if high - low >= least > 0:
-        return low, high
+        beyond = MARGIN * (high - low)
+        return low - beyond, high + beyond
     middle, half = (low + high) / 2, (least or 1.0) / 2
     return middle - half, middle + half
 

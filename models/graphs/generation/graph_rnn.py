@@ -307,9 +307,11 @@ def build(order: float = 1) -> GraphRNN:
 def matrix(model: nn.Module) -> dict[str, NDArray[np.float64]]:
     """Return graphs that it draws as matrices, beside a graph to learn from in the same kind of order."""
     assert isinstance(model, GraphRNN)
-    shown = {f"drawn {k + 1}": one for k, one in enumerate(model.cpu().float().drawn(8, 0)) if len(one) > 1}
+    shown = {
+        f"drawn {k + 1}: nodes × nodes": one for k, one in enumerate(model.cpu().float().drawn(8, 0)) if len(one) > 1
+    }
     learned = ordered(graphs(1, 0)[0], model.order, np.random.default_rng(0))
-    return {title: one.astype(np.float64) for title, one in {**shown, "learned from": learned}.items()}
+    return {title: one.astype(np.float64) for title, one in {**shown, "learned from: nodes × nodes": learned}.items()}
 
 
 # Of the shipped weights (seed 0); test_graph_rnn.py measures them again.

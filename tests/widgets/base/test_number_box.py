@@ -25,6 +25,25 @@ def test_a_typed_hyphen_and_a_pasted_minus_are_the_same_number(qtbot: QtBot, typ
     assert box.text() == "−3.5 px"
 
 
+@pytest.mark.parametrize(("typed", "taken"), [("270", -90), ("-450", -90), ("540", 180), ("180", 180), ("90", 90)])
+def test_what_goes_round_may_be_typed_beyond_its_range(qtbot: QtBot, typed: str, taken: float) -> None:
+    box = NumberBox(minimum=-180, maximum=180, decimals=1, suffix="°", wrapping=True)
+    qtbot.addWidget(box)
+    box.selectAll()
+    qtbot.keyClicks(box, typed)
+    qtbot.keyClick(box, Qt.Key.Key_Return)
+    assert abs(box.value()) == 180 if taken == 180 else box.value() == taken
+
+
+def test_other_numbers_stay_in_their_range(qtbot: QtBot) -> None:
+    box = NumberBox(minimum=-10, maximum=10)
+    qtbot.addWidget(box)
+    box.selectAll()
+    qtbot.keyClicks(box, "27")
+    qtbot.keyClick(box, Qt.Key.Key_Return)
+    assert box.value() == 2
+
+
 def test_the_window_shows_a_shift_to_the_left_with_a_true_minus(qtbot: QtBot, open_window: Open) -> None:
     window = open_window(State("d4-cnn", device="cpu", steps=parse_chain("translate:-2,0")))
     qtbot.waitUntil(lambda: any(b.text() == "−2.0 px" for b in window.findChildren(NumberBox)), timeout=LONGEST_MS)

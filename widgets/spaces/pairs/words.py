@@ -113,8 +113,14 @@ def properties_table(
 
 
 def _short(text: str) -> str:
-    """Return the figure of "formula = figure" or "25 % of |a| ≤ figure"; "" of a sentence that explains its absence."""
-    text = text.rpartition(" = ")[2].partition(" of ")[0]
+    """Return the figure of "formula = figure" or "25 % of |a| ≤ figure"; "" of a sentence that explains its absence.
+
+    What a formula measures is how far off that is: "symmetric 0" would be read as no.
+    """
+    _, measured, figure_ = text.rpartition(" = ")
+    if measured:
+        return f"off by {figure_}"
+    text = text.partition(" of ")[0]
     return text if any(c.isdigit() for c in text) else ""
 
 

@@ -606,6 +606,40 @@ def test_marks_have_rings_and_can_be_chosen(qtbot: Any) -> None:
     assert [name for name, _ in view.canvas.legend.swatches] == ["no", "yes"]
 
 
+def test_a_channel_without_negative_numbers_has_a_scale_from_zero(qtbot: Any) -> None:
+    part = karate_part()
+    view = shown(qtbot, graph_frame(replace(part, values=abs(part.values), moved=abs(part.moved)), channel=0))
+    assert view.canvas.legend.kind == "error", "a count on a scale from −20 to 20 looks as if some were less than none"
+    view = shown(qtbot, graph_frame(replace(part, values=-abs(part.values)), channel=0))
+    assert view.canvas.legend.kind == "signed"
+
+
+def test_the_colours_chosen_before_a_lesson_are_forgotten(qtbot: Any) -> None:
+    view = shown(qtbot, graph_frame(karate_part(), channel=0))
+    at = view.colour.findData("degree")
+    view.colour.setCurrentIndex(at)
+    view.colour.activated.emit(at)
+    assert view.choice.colour == "degree"
+    view.forget_choices()
+    assert view.choice.colour == view.colour.currentData() == "layer"
+
+
+def test_an_edge_that_was_dropped_is_not_drawn_where_it_is_not(qtbot: Any) -> None:
+    part = karate_part()
+    cut = np.isin(part.structure.edges, (16, 5)).all(axis=0)
+    dropped = replace(part, edge_order=np.where(cut, -1, part.edge_order), coefficients={})
+    view = shown(qtbot, graph_frame(dropped, channel=0))
+    assert view.choice.edges == "plain"
+    image = view.canvas.grab().toImage()
+
+    def darkest(column: int) -> int:
+        middle = ((at(view, 16, column) + at(view, 5, column)) / 2).toPoint()
+        steps = (-2, -1, 0, 1, 2)
+        return min(image.pixelColor(middle + QPoint(x, y)).lightness() for x in steps for y in steps)
+
+    assert darkest(0) < darkest(1) == darkest(2) == QColor(theme.current().plot).lightness()
+
+
 def test_a_set_has_no_clutter_of_edges(qtbot: Any) -> None:
     cloud = np.random.default_rng(0).standard_normal((60, 3))
     part = make_part(np.zeros((2, 0), np.int64), 60)

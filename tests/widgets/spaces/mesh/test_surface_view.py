@@ -148,6 +148,13 @@ def test_boxes_choose_panels_colours_and_features(view: SurfaceView) -> None:
     view.colour.activated.emit(gauge)
     known = mesh_frame("monet-principal", layer="conv1").squares[0].of(MeshPart).ambiguity
     np.testing.assert_allclose(view.canvas.looks[1].scalars, known)
+    give(view, mesh_frame("gem-cnn", layer="conv1"))
+    assert view.colour.currentData() == "layer", "the box names what is drawn"
+    give(view, mesh_frame("monet-principal", layer="conv1"))
+    view.colour.setCurrentIndex(gauge)
+    view.colour.activated.emit(gauge)
+    view.forget_choices()
+    assert view.colour.currentData() == "layer", "a lesson begins as it is written"
 
 
 def test_classes_colour_the_answer_alone(view: SurfaceView) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -248,13 +249,20 @@ def test_choices_and_properties_fit_into_a_low_panel(qtbot: QtBot, height: int) 
     properties_are_whole(view)
 
 
-def test_sums_of_rows_that_differ_fit_beside_what_they_are_of(qtbot: QtBot) -> None:
-    unequal = (30.7 + np.arange(N))[:, None] * WEIGHTS
+@pytest.mark.parametrize(("first", "told"), [(30.7, "30.7 … 63.7"), (-68.3, "−68.3 … −35.3")])
+def test_sums_of_rows_that_differ_fit_beside_what_they_are_of(qtbot: QtBot, first: float, told: str) -> None:
+    unequal = (first + np.arange(N))[:, None] * WEIGHTS
     part = part_of(values=unequal, moved=-unequal, pairs={ATTENTION: unequal})
     view, _ = shown(qtbot, frame_of(part), (1280, 160))
     QApplication.processEvents()
-    assert "30.7 … 63.7" in view.words.text()
+    assert told in view.words.text()
     properties_are_whole(view)
+
+
+def test_a_low_panel_says_how_far_a_property_is_off(qtbot: QtBot) -> None:
+    view, _ = shown(qtbot, eight(), (1280, 160))
+    choose(view, "field", "0/adjacency")
+    assert re.search(r"symmetric</b>.*?off by 0<", view.words.text()), "a 0 alone would be read as no"
 
 
 def properties_are_whole(view: PairsView) -> None:

@@ -221,6 +221,16 @@ def test_the_wheel_zooms_about_the_mouse_and_a_drag_pans_all_rows(view):
     assert not canvas.axis.zoomed
 
 
+def test_the_wheel_over_the_names_brings_the_last_rows(view):
+    give(view, shift_part(1000), layer="lstm.hidden")
+    canvas = view.canvas
+    view.resize(700, 260)
+    QApplication.processEvents()
+    assert canvas.bar.maximum() > 0 and canvas.bar.value() == 0
+    wheel(view, QPointF(8, 60), -40)
+    assert canvas.bar.value() == canvas.bar.maximum() and not canvas.axis.zoomed
+
+
 @pytest.mark.parametrize(("x", "notches", "steps"), [(160, 3, 20), (500, 9, 1000), (1000, 25, 10**6)])
 def test_zoom_keeps_the_step_under_the_mouse(view, x, notches, steps):
     part = shift_part(10, 2)

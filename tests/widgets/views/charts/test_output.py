@@ -246,6 +246,17 @@ def test_the_answers_for_two_graphs_stand_one_below_the_other(view):
     assert header(view) == "mean over 5 graphs"
 
 
+@pytest.mark.parametrize("highest", [1.0, 7.0])
+def test_the_frame_hides_no_curve(view, highest):
+    view.resize(1280, 300)
+    view.set_frame(make_frame())
+    answers = np.stack([np.full(72, highest), np.zeros(72)], axis=1)
+    view.set_orbit((replace(make_orbit(), outputs=answers, labels=()),))
+    chart = view.lines[0]
+    top, bottom = chart.at(0, highest).y(), chart.at(0, 0.0).y()
+    assert chart.plotted.top() + 2 < top < bottom < chart.plotted.bottom() - 2
+
+
 def test_rounding_of_a_constant_does_not_fill_the_axis(view):
     view.resize(1280, 300)
     view.set_frame(make_frame())

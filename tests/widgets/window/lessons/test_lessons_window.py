@@ -18,6 +18,7 @@ from explorer.state.state import State
 from tests.widgets.parts.driving.windows import LONGEST_MS, Open, activate, settle
 from widgets.base import motion
 from widgets.base.controls.param_control import ParamControl
+from widgets.base.text.markdown import rich
 from widgets.views.charts.errors import ErrorsView
 from widgets.views.choosing.gallery import GalleryView
 from widgets.views.choosing.model_card import MARGIN
@@ -510,3 +511,11 @@ def test_the_first_lesson_can_be_done_with_the_keyboard_alone(qtbot: QtBot, open
     keys(Qt.Key.Key_PageDown)
     keys(Qt.Key.Key_Down, held=Qt.KeyboardModifier.ShiftModifier)
     ticked(qtbot, guide, True, True, True, True)
+
+
+def test_a_long_name_of_a_layer_is_broken_in_its_card_and_code_is_not() -> None:
+    """The end of "stacks.decoder.0.cross_attention.attention" was cut off."""
+    name = "stacks.decoder.0.cross_attention.attention"
+    words = rich(f"Select *{name}*, `{name}`.").split(", ")
+    assert name not in words[0] and name in words[0].replace("\N{ZERO WIDTH SPACE}", "")
+    assert name in words[1]

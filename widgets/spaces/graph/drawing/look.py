@@ -81,6 +81,7 @@ class Panel:
     boost: float = 1.0
     texts: Mapping[int, str] = field(default_factory=dict)
     empty: str = ""
+    gone: Array | None = None  # lines that are not there on this side, None where all are
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +189,8 @@ def _channel(values: Array, channel: int | None) -> Array:
 
 
 def _signed(values: Array, channel: int | None) -> bool:
-    return channel is not None or values[:1].size <= 1
+    """Say whether a scale has to go both ways: numbers that are counted or cut off at zero have no sign."""
+    return (channel is not None or values[:1].size <= 1) and bool((values < 0).any())
 
 
 def _taken(values: Array, order: Array) -> Array:
@@ -282,6 +284,14 @@ def heat_colour(share: float, below: bool | None) -> Array:
     return faded(end.astype(float), 0.15 + 0.85 * share, t.line)
 
 
+def _dropped(part: GraphPart, lines: Strands) -> Array | None:
+    """Return which lines are edges that rho(g) x has not; lines between any two nodes are no edges."""
+    if lines.under is not None or not len(part.edge_order):
+        return None
+    gone = part.edge_order[lines.listed] < 0
+    return np.asarray(gone) if gone.any() else None
+
+
 # the panels of one square -----------------------------------------------------------------------------------------
 def panels_of(
     square: Square, part: GraphPart, choice: Choice, lines: Strands, node: int | None, role: str, limit: float,
@@ -299,7 +309,7 @@ def panels_of(
         near = None  # each pair has a value, joined by an edge or not: nothing of the selected row is faded
     titles = {"before": ("F(x)", "x"), "after": ("F(ρ(g)x)", "ρ(g)x"), "difference": ("difference",) * 2}
     shows_x = choice.colour != "layer" or part.kind == "invariant"
-    made = []
+    made, gone = [], _dropped(part, lines)
     for side in choice.sides:
         values = sides.get(side)
         if values is None and side == "difference" and (part.kind == "invariant" or choice.colour != "layer"):
@@ -327,6 +337,7 @@ def panels_of(
                 _far(dim, lines, node, shown is not None), near, _halo(part, side),
                 ring if side != "difference" else None, more, texts,
                 "" if values is not None else square.no_action or "This element has no action here",
+                None if side == "before" else gone,
             )
         )  # fmt: skip
     return made

@@ -50,7 +50,8 @@ def paint_graph(p: QPainter, g: Ground, panel: Panel) -> None:
     if many and (panel.values.nodes is not None or not crowded):  # else they would only hide the lines
         p.drawImage(QRectF(0, 0, g.width, g.height), _discs(g, panel, shown))
     if (many or crowded) and g.selected is not None and panel.dim is not None:
-        near = np.flatnonzero(~panel.dim & (True if panel.heat is not None else g.lines.single))[: LINES // 3]
+        there = ~panel.dim if panel.gone is None else ~(panel.dim | panel.gone)
+        near = np.flatnonzero(there & (True if panel.heat is not None else g.lines.single))[: LINES // 3]
         _paint_strokes(p, g, panel, near)
         ends = np.unique(np.concatenate([g.lines.start[near], g.lines.end[near], [g.selected]]))
         _paint_nodes(p, g, panel, ends if many else shown)
@@ -94,10 +95,12 @@ def _paint_lines(p: QPainter, g: Ground, panel: Panel) -> bool:
 
     def find() -> Array:
         within = seen(g.points, lines.start, lines.end, g.width, g.height)
+        within = within if panel.gone is None else within & ~panel.gone
         return np.flatnonzero(within & lines.single if plain else within)
 
     name = "plain" if plain else f"{panel.role} {panel.side == 'difference'}"
-    shown = g.once(f"lines {plain}", (*g.view, id(lines)), find, g.places, lines)
+    some_gone = "" if panel.gone is None else " some gone"  # the sides do not take what they keep from each other
+    shown = g.once(f"lines {plain}{some_gone}", (*g.view, id(lines), id(panel.gone)), find, g.places, lines, panel.gone)
     if len(shown) <= LINES:
         _paint_strokes(p, g, panel, shown)
         return False
@@ -108,8 +111,8 @@ def _paint_lines(p: QPainter, g: Ground, panel: Panel) -> bool:
         heat = None if panel.heat is None else panel.heat[some] * np.float32(min(panel.boost, 1.0))
         return _picture(g, g.points[lines.start[some]], g.points[lines.end[some]], heat)
 
-    key = (*g.view, id(lines), id(panel.heat), min(panel.boost, 1.0), g.colours, g.budget)
-    picture = g.once(f"picture {name}", key, make, g.places, lines, panel.heat)
+    key = (*g.view, id(lines), id(panel.gone), id(panel.heat), min(panel.boost, 1.0), g.colours, g.budget)
+    picture = g.once(f"picture {name}{some_gone}", key, make, g.places, lines, panel.heat, panel.gone)
     p.setOpacity(0.45 if g.selected is not None else 1.0)
     p.drawImage(QRectF(0, 0, g.width, g.height), picture)
     p.setOpacity(1.0)

@@ -184,10 +184,8 @@ class GraphView(FrameView[tuple[Square, GraphPart]]):
         colours += [(f"set:{name}", f"in {name}") for name in part.sets]
         _fill(self.colour, colours, self.choice.colour)
         own = part.kind in ("edge", "pair")  # then the layer itself says how wide an edge is
-        edges = [
-            ("plain", "the layer" if own else "plain" if s.edges.shape[1] else "none"),
-            *([("weights", "weights")] if s.weights is not None else []),
-        ]
+        edges = [("plain", "the layer" if own else "plain" if s.edges.shape[1] else "none")]
+        edges += [("weights", "weights")] if s.weights is not None else []
         edges += [(name, name) for name in (*part.coefficients, *part.pairs)]
         wanted, names = self.choice.edges, [name for name, _ in edges]
         if not self._picked_edges or wanted not in names:
@@ -265,6 +263,10 @@ class GraphView(FrameView[tuple[Square, GraphPart]]):
         if parts := self.parts():
             self._offer(parts[0][1])
         self._draw()
+
+    def forget_choices(self) -> None:
+        self._picked_edges = False
+        self.choose(**{name: getattr(Choice(), name) for name in ("colour", "head")})
 
     def _sides_changed(self) -> None:
         sides = tuple(side for side in SIDES if self.actions_["sides", side].isChecked())
@@ -417,9 +419,7 @@ class GraphView(FrameView[tuple[Square, GraphPart]]):
 
 
 def _button(text: str) -> QToolButton:
-    button = QToolButton()
-    button.setText(text)
-    button.setAutoRaise(True)
+    (button := QToolButton(autoRaise=True)).setText(text)
     return button
 
 

@@ -99,6 +99,7 @@ class SurfaceView(EyeView[tuple[Square, MeshPart]]):
         for part in (self.arrows_at, self.amount):
             part.setProperty("chrome", True)
         beside = QHBoxLayout()  # in one line, above however many lines of words
+        below.addSpacing(12)  # else the words would read on into the name of the box
         for shown in (self.arrows_at, self.amount, self.cut):
             beside.addWidget(shown)
         below.addLayout(beside)
@@ -217,7 +218,7 @@ class SurfaceView(EyeView[tuple[Square, MeshPart]]):
         if here["answer"] and self.choice.colour == "layer" and self._answers_at != square.layer.name:
             # of the network's own answer the class is what one wants to see first
             self.choice = replace(self.choice, colour="answer")
-        elif not here["answer"] and self.choice.colour == "answer":
+        elif not here.get(self.choice.colour, True):  # the box would name what is not drawn
             self.choice = replace(self.choice, colour="layer")
         if self._answers_at != square.layer.name:
             self._answers_at = square.layer.name
@@ -240,6 +241,11 @@ class SurfaceView(EyeView[tuple[Square, MeshPart]]):
         )  # fmt: skip
         self.pointer.chosen.emit(self.choice)
         self.refresh()
+
+    def forget_choices(self) -> None:
+        self.choice = replace(self.choice, colour=Choice().colour, block=Choice().block)
+        self._answers_at = ""
+        self._when_visible("state", self.refresh)
 
     def _cut(self) -> None:
         """Take away what lies beyond the chosen plane; as far along a new surface as along the one before."""

@@ -47,7 +47,7 @@ NOTHING = "Who attends to whom, and who is joined to whom, stands here once a ne
 NONE, COMPARE = "none", "compare"
 MOST_HEADS = 36  # side by side
 NEAR = 1e-3  # of the largest magnitude: what counts as nearly zero
-WORDS = 272  # pixels that the properties have beside the matrices
+WORDS = 296  # pixels that the properties have beside the matrices
 LOW = 204  # pixels of height below which each of them has one line
 LARGE = 1500  # nodes from which an adjacency is shown by its density: beside each other, single entries fill all
 

@@ -348,7 +348,8 @@ class TimeCanvas(Plot):
         if self.message or not self.slots:
             event.ignore()
             return
-        if event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
+        among_names = self._beside(self.box.mapSceneToView(event.position())) is not None
+        if among_names or event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
             self.bar.setValue(self.bar.value() - (turn.y() or turn.x()) // 3)
         elif abs(turn.x()) > abs(turn.y()):
             self.box.translateBy(x=-turn.x() / 2 * self.axis.per_pixel)
