@@ -17,10 +17,15 @@ from explorer.declare.card import ModelInfo
 from explorer.declare.states.model_name import named_as_shown
 from explorer.work.progress import clock
 from widgets.base.text.words import figure
+from widgets.window.training.kept import as_kept, forget, keep, take_up
 from widgets.window.training.process import TrainProcess
 
 LATELY = 0.8  # of the steps so far: what was judged after so many is told without its step
-ENDS = "It is not finished, and nothing is written when this page is closed: close it once more to end it."
+ENDS = (
+    "It is not finished: close it once more to end it. What is kept of it then lies beside its weights, and a later "
+    "Start goes on from there."
+)
+LOST = "It is not finished, and nothing is written when this page is closed: close it once more to end it."
 MOST = 200_000  # points of a series; of more, every second one
 
 
@@ -64,9 +69,9 @@ class Series:
 
 def may_end(runs: Sequence[Run], shown: Run | None) -> bool:
     """Say whether the page may be closed: nothing learns, or it was said before that it would be lost."""
-    if shown is None or shown.warning == ENDS or not any(run.process.running for run in runs):
+    if shown is None or shown.warning in (ENDS, LOST) or not any(run.process.running for run in runs):
         return True
-    shown.warning = ENDS
+    shown.warning = ENDS if all(run.told.kept for run in runs if run.process.running) else LOST
     shown.changed.emit()
     return False
 
@@ -83,6 +88,7 @@ class Wanted:
     chain: str = ""
     errors: bool = True
     examples: str = ""  # path of what is learned in place of what the card's recipe learns
+    goes_on: bool = False  # from what is kept of one that ended unfinished
 
 
 @dataclass
@@ -111,6 +117,12 @@ class Told:
     @property
     def series(self) -> tuple[Series, ...]:
         return (*self.losses.values(), *self.errors.values(), *self.figures.values())
+
+    def add(self, kind: str, name: str, x: Sequence[float], y: Sequence[float]) -> None:
+        """Add points to a curve of "losses", "errors" or "figures"."""
+        series: Series = getattr(self, kind).setdefault(name, Series())
+        for step, value in zip(x, y, strict=True):
+            series.add(float(step), float(value))
 
     def at(self, points: Series) -> float | None:
         """Return the value of a curve at the step at which it stands."""
@@ -142,7 +154,7 @@ class Run(QObject):
 
     def __init__(self, info: ModelInfo, wanted: Wanted, number: int, parent: QObject) -> None:
         super().__init__(parent)
-        self.info, self.wanted, self.number = info, wanted, number
+        self.info, self.wanted, self.number = info, as_kept(wanted), number
         self.told = Told(loss=wanted.loss)
         self.sentence, self.bad = "Starting…", False
         self._cut = self._again = False  # it has ended without a wish; it was started once more after that
@@ -151,6 +163,7 @@ class Run(QObject):
         self.warning = ""  # what cannot be done, while it goes on: said until somebody does something
         self.results: Mapping[str, float] = {}
         self.folder = TemporaryDirectory(prefix="equiscope-training-", ignore_cleanup_errors=True)
+        self._again = take_up(self)
         self.process = self._process()
 
     def _process(self) -> TrainProcess:
@@ -218,8 +231,11 @@ class Run(QObject):
             self.process.ask("back", step=self._next)
 
     def close(self) -> None:
-        """End what runs and take its files away."""
+        """End what runs and take its files away; what it cannot finish is kept beside its weights."""
+        unfinished = self.process.running or self.resumable
         self.process.stop()
+        if unfinished:
+            keep(self)
         self.folder.cleanup()
 
     def _told(self, found: Mapping[str, Any]) -> None:
@@ -272,6 +288,7 @@ class Run(QObject):
         self.sentence = f"Trained{': ' + told if told else ''}. The window shows the network with these weights."
         t = self.told
         t.goes_on(t.step + 1)  # what followed a step that it was taken back to is no part of what was written
+        forget(self.wanted.path)
         t.total, t.paused = t.step, False  # it was as long as that, also where it was ended early
         self.over.emit(path)
         self.changed.emit()
