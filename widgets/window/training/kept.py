@@ -25,7 +25,7 @@ PLAN, SETTINGS, CURVES = "training.json", "steered.json", "curves.json"
 
 def folder_of(path: Path) -> Path:
     """Return the folder of what is kept of a training whose weights are to be in a file."""
-    return path.with_name(f"{path.name}{ENDING}")
+    return path.parent / f"{path.name}{ENDING}"  # also while the first letter is typed
 
 
 def plan_of(folder: Path) -> Mapping[str, Any]:

@@ -64,7 +64,8 @@ class TrainPage(Dialog):
         self.runs: list[Run] = []
         self.run: Run | None = None  # the one that is steered
         self._waiting: list[ModelInfo] = []  # to be started when another one is over
-        self._due = QTimer(self, interval=SHOW_MS, singleShot=True, timeout=self.draw)
+        self._due = QTimer(self, interval=SHOW_MS, singleShot=True)
+        self._due.timeout.connect(self.draw)
         self._make_settings()
         self._make_charts()
         self._make_controls()
@@ -303,10 +304,8 @@ class TrainPage(Dialog):
         if (run := self.run) is None or not run.process.running:
             return
         run.warning = ""
-        if value is None:
-            run.process.ask(what)
-        elif value != "":
-            run.process.ask(what, value=value)
+        if value != "":
+            run.process.ask(what, **({} if value is None else {"value": value}))
         if what == "loss":
             run.told.loss = str(value)
 
