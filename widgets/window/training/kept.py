@@ -1,4 +1,4 @@
-"""What is kept of a training that ended unfinished: it lies beside its weights, and a later start goes on from there.
+"""Keep what there is of a training that ended unfinished beside its weights: a later start goes on from there.
 
 It is the folder that `train --resume` takes up, with the settings of each step and the curves so far in it.
 """
@@ -10,14 +10,12 @@ import shutil
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from PySide6.QtWidgets import QCheckBox, QComboBox, QLineEdit
 
 from explorer.work.files.places import at_home
-
-if TYPE_CHECKING:
-    from widgets.window.training.run import Run, Series, Wanted
+from widgets.window.training.told import Series, Told, Wanted
 
 ENDING = ".training"  # of the folder, behind the name of the weights
 PLAN, SETTINGS, CURVES = "training.json", "steered.json", "curves.json"
@@ -38,15 +36,14 @@ def plan_of(folder: Path) -> Mapping[str, Any]:
     return {**plan, "step": max(steps)} if isinstance(plan, dict) and steps else {}
 
 
-def keep(run: Run) -> bool:
+def keep(folder: Path, wanted: Wanted, told: Told) -> bool:
     """Put what is kept of a training that ended unfinished beside its weights; say whether there is anything."""
-    made, found = Path(run.folder.name) / "kept", folder_of(run.wanted.path)
+    made, found = folder / "kept", folder_of(wanted.path)
     if not plan_of(made):
         return False
-    told = run.told
     curves = {name: _written(getattr(told, name)) for name in ("losses", "errors", "figures")}
     try:
-        (made / CURVES).write_text(json.dumps({**curves, "examples": run.wanted.examples}), encoding="utf-8")
+        (made / CURVES).write_text(json.dumps({**curves, "examples": wanted.examples}), encoding="utf-8")
         if (settings := made.parent / SETTINGS).is_file():
             shutil.copyfile(settings, made / SETTINGS)
         shutil.rmtree(found, ignore_errors=True)
@@ -56,10 +53,10 @@ def keep(run: Run) -> bool:
     return True
 
 
-def take_up(run: Run) -> bool:
+def take_up(folder: Path, wanted: Wanted, told: Told) -> bool:
     """Give a training that is about to start what is kept of an earlier one; say whether it goes on from that."""
-    made, found = Path(run.folder.name) / "kept", folder_of(run.wanted.path)
-    if not (run.wanted.goes_on and plan_of(found)):
+    made, found = folder / "kept", folder_of(wanted.path)
+    if not (wanted.goes_on and plan_of(found)):
         return False
     shutil.copytree(found, made, dirs_exist_ok=True)
     if (made / SETTINGS).is_file():
@@ -68,7 +65,7 @@ def take_up(run: Run) -> bool:
         curves = json.loads((made / CURVES).read_text(encoding="utf-8"))
         for name in ("losses", "errors", "figures"):
             for key, points in curves[name].items():
-                run.told.add(name, key, *points)
+                told.add(name, key, *points)
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         pass  # they are drawn from there on
     return True

@@ -37,7 +37,8 @@ from widgets.base.look import theme
 from widgets.window.training.fields import SPEEDS, Examples, beside, button, row_of
 from widgets.window.training.kept import GoOn
 from widgets.window.training.panels import ErrorPanel, LossPanel
-from widgets.window.training.run import Run, Wanted, may_end
+from widgets.window.training.run import Run, may_end
+from widgets.window.training.told import Wanted
 
 SIZE, SHOW_MS = (1000, 620), 100
 RUNNING = 3  # trainings at once

@@ -13,7 +13,7 @@ from explorer.network.tracing.layers import Layer
 
 
 class Unit(NamedTuple):
-    """Which entries of a layer's tensor are meant.
+    """The entries of a layer's tensor that are meant.
 
     Attributes:
         entries: a mask of one sample, which broadcasts over a batch.
