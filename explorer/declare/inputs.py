@@ -6,14 +6,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol, Union
 
-from explorer.declare.types.fields import FieldType
+from explorer.declare.types.fields import Acting, FieldType
 
 if TYPE_CHECKING:
     import torch
     from torch import Tensor, nn
 
 
-class Moving(Protocol):
+class Moving(Acting, Protocol):
     """A group element, as inputs know it."""
 
     def moved(self, inputs: Inputs) -> Inputs: ...
@@ -36,6 +36,7 @@ class Inputs:
         call: (network, arguments) -> its answer, where they are not given one by one in their order.
         turns: the same arguments once more for each further thing that elements move by itself, such as a second set,
             with that first.
+        by: the elements that these were moved by, in their order.
     """
 
     values: tuple[Tensor, ...]
@@ -45,6 +46,7 @@ class Inputs:
     remake: Callable[[Inputs, Tensor, Tensor, Tensor | None], Inputs] | None = None
     call: Callable[[nn.Module, tuple[Tensor, ...]], Any] | None = None
     turns: tuple[Inputs, ...] = ()
+    by: tuple[Moving, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse what would fail far from here.
@@ -95,7 +97,7 @@ class Inputs:
 
     def moved(self, element: Moving) -> Inputs:
         """Return rho(g) of every argument."""
-        return element.moved(self)
+        return replace(element.moved(self), by=(*self.by, element))
 
     def exact(self, element: Moving) -> bool:
         """Return whether the element permutes places in every argument."""

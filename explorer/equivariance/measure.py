@@ -17,6 +17,7 @@ from torch import Tensor, nn
 from explorer.declare.elements import SMEARED, Element, NoAction
 from explorer.declare.inputs import Inputs
 from explorer.declare.types.fields import FieldType
+from explorer.network.changing.interventions.moving import moved_by
 from explorer.network.tracing.capture import feed
 from explorer.network.tracing.layers import Layer, LayerError, Trace
 from explorer.work.budget import budgeted
@@ -295,7 +296,8 @@ def local_answer(
     if known is not None and unmoved(fed, moved):
         return known
     try:
-        answer = feed(model, trace, layer.name, moved, fed)
+        with moved_by([(element,)]):
+            answer = feed(model, trace, layer.name, moved, fed)
     except LayerError:
         # a wrong guess of where the places lie exchanges unequal axes, which the layer does not take
         if any(m.shape != t.shape for m, t in zip(moved, fed, strict=True)):

@@ -216,7 +216,11 @@ class Live(Steers):
         """Go on from the last kept step of a process that was cut off."""
         with contextlib.suppress(OSError, ValueError):  # what was changed is then not on record
             self._steered = Steered.read(self._record.read_text(encoding="utf-8"))
-        self._restore(drive, kept)
+        try:
+            self._restore(drive, kept)
+        except ValueError as error:
+            told = f"what is kept does not fit {self._card.name} as it is now, {error}: begin it anew"
+            raise BadInput(told) from None
         self._steered.cut(drive.step.step)
         drive.rate = self._steered.at(drive.step.step).rate
         self.keeper.ring.drop_after(drive.step.step)

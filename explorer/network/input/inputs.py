@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ from torch import nn
 
 from explorer.declare.inputs import Inputs
 from explorer.network.changing.conduct import IN_PLACE, overwritten, writes
+from explorer.network.changing.interventions.moving import moved_by
 from explorer.network.input.typed_tensors import wrapped
 from explorer.network.opening.global_state import settled
 from explorer.network.space import spaces
@@ -44,7 +45,7 @@ def called(model: nn.Module, inputs: Inputs, clone: bool = False) -> Any:
     seen = _seen.get()
     given = tuple(v.clone() for v in inputs.arguments) if clone or seen is not None else inputs.arguments
     fresh = () if seen is None else [writes(v) for v in given]
-    with settled():
+    with settled(), moved_by([inputs.by]) if inputs.by else nullcontext():
         answer = model(*wrapped(model, given)) if inputs.call is None else inputs.call(model, given)
     if seen == [] and overwritten(given, fresh, inputs.arguments):
         seen.append(IN_PLACE)

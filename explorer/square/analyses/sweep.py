@@ -15,6 +15,7 @@ from explorer.declare.elements import Element, NoAction
 from explorer.declare.inputs import Given, Inputs
 from explorer.equivariance import measure
 from explorer.equivariance.trial.remembered import Remembered
+from explorer.network.changing.interventions.moving import moved_by
 from explorer.network.opening.global_state import reseed
 from explorer.network.tracing.capture import capture
 from explorer.network.tracing.layers import Layer, LayerError
@@ -100,7 +101,8 @@ def in_a_batch(
         except NoAction:
             return None
 
-    found, _ = capture(p.model, moved, wanted, reduce=reduce, cancelled=waited)
+    with moved_by([(e,) for e in elements]):
+        found, _ = capture(p.model, moved, wanted, reduce=reduce, cancelled=waited)
     answers = list(output[0].split(1)) if output[0].ndim else [output[0]]
     count = len(output[0]) if output[0].ndim else 1  # an empty tensor is split into one part, of nothing
     if count != len(elements):

@@ -140,14 +140,18 @@ def fields_of(index: int, part: GraphPart) -> list[PairField]:
     return found
 
 
-def default_field(fields: Sequence[PairField], layer: str, part: GraphPart) -> PairField:
+def default_field(fields: Sequence[PairField], square: Square, part: GraphPart) -> PairField:
     """Return the selected layer's field, else the first that looks like attention, else the adjacency.
 
-    Of a set, which has no edges, the first field there is takes the adjacency's place.
+    A layer that was intervened in comes before those that look like attention: with a head set to zero it may not be
+    like one any more, and the change is what a person wants to see. Of a set, which has no edges, the first field
+    there is takes the adjacency's place.
     """
-    for one in fields:
-        if one.key == layer:
-            return one
+    wanted = (square.layer.name, *(one.layer for one in reversed(square.interventions)))
+    for name in wanted:
+        for one in fields:
+            if one.key == name:
+                return one
     layers = [one for one in fields if not one.adjacency]
     summed = (one for one in layers if _rows_sum_to_one(one, part.structure.edges))
     named = (one for one in layers if _ATTENTION.search(one.key))

@@ -20,7 +20,8 @@ from widgets.charts.items.curve import Jagged
 from widgets.charts.items.marks import DOT, ElementLine, Marks, fill, ink
 from widgets.charts.library import pg
 from widgets.charts.plot import Plot
-from widgets.window.training.run import Run, Series
+from widgets.window.training.run import Run
+from widgets.window.training.told import Series
 
 WIDE = 1.5  # pixels of a line, and of what a point of it stands for: nearer ones would hide each other
 FEW = 100  # points that a curve is never thinned below

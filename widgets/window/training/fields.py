@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLineEdit, QToolButton, 
 from explorer.declare.card import ModelInfo
 from explorer.declare.states.model_name import PYTHON, code_of, named_as_shown
 
+SPEEDS = (("as fast as it can", 0.0), ("10 steps a second", 10.0), ("2 steps a second", 2.0))
 FILTER = "Examples (*.npz *.safetensors)"
 
 

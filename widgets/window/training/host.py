@@ -22,8 +22,8 @@ if TYPE_CHECKING:  # its charts take a second to import, and not at the start
     from widgets.window.training.run import Run
 
 QUITS = (
-    "A network is learning, and what it has learned is lost when the program ends: finish it on the page Train, or "
-    "quit once more."
+    "A network is learning: finish it on the page Train, or quit once more. What is kept of it then lies beside its "
+    "weights, and Train goes on from there."
 )
 
 

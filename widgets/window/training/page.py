@@ -34,13 +34,14 @@ from explorer.work.files.places import at_home, free
 from widgets.base.controls.dialog import Dialog
 from widgets.base.controls.elided_combo import ElidedCombo
 from widgets.base.look import theme
-from widgets.window.training.fields import Examples, beside, button, row_of
+from widgets.window.training.fields import SPEEDS, Examples, beside, button, row_of
+from widgets.window.training.kept import GoOn
 from widgets.window.training.panels import ErrorPanel, LossPanel
-from widgets.window.training.run import Run, Wanted, may_end
+from widgets.window.training.run import Run, may_end
+from widgets.window.training.told import Wanted
 
 SIZE, SHOW_MS = (1000, 620), 100
 RUNNING = 3  # trainings at once
-SPEEDS = (("as fast as it can", 0.0), ("10 steps a second", 10.0), ("2 steps a second", 2.0))
 
 
 class TrainPage(Dialog):
@@ -95,6 +96,7 @@ class TrainPage(Dialog):
         self.examples = Examples()
         self.path = QLineEdit()
         self.path.setToolTip("The weights are written here when the training is over")
+        self.kept = GoOn(self.path, self.card)
         self.browse = button("…")
         self.browse.setAccessibleName("Choose the file")
         self.browse.clicked.connect(self._browse)
@@ -167,7 +169,7 @@ class TrainPage(Dialog):
             form.addRow(text, box)
         side = QVBoxLayout()
         side.addLayout(form)
-        for widget in (self.follow, self.go, self.beside):
+        for widget in (self.follow, self.kept, self.go, self.beside):
             side.addWidget(widget)
         side.addStretch(1)
         close = QPushButton("Close", autoDefault=False)
@@ -242,7 +244,7 @@ class TrainPage(Dialog):
         loss = str(self.loss.currentData()) if self.run is not None and self.run.info is info else ""
         wanted = Wanted(
             path, self.epochs.value(), self.seed.value(), self.rate.value(), loss, self.chain,
-            examples=self.examples.path,
+            examples=self.examples.path, goes_on=self.kept.wished and path == at_home(self.path.text()),
         )  # fmt: skip
         run = Run(info, wanted, len(self.runs) + 1, self)
         run.changed.connect(self._changed)
@@ -259,6 +261,7 @@ class TrainPage(Dialog):
         self.launch(run)
         if not self.follow.isChecked():
             run.process.ask("watch", value=False)
+        run.process.ask("rate", value=self.rate.value())  # what goes on has had others, and this one is read here
         if speed := self.speed.currentData():
             run.process.ask("speed", value=speed)
 
@@ -302,10 +305,8 @@ class TrainPage(Dialog):
         if (run := self.run) is None or not run.process.running:
             return
         run.warning = ""
-        if value is None:
-            run.process.ask(what)
-        elif value != "":
-            run.process.ask(what, value=value)
+        if value != "":
+            run.process.ask(what, **({} if value is None else {"value": value}))
         if what == "loss":
             run.told.loss = str(value)
 
@@ -314,7 +315,6 @@ class TrainPage(Dialog):
         if self.run is not None and self.run.resumable:
             self.run.again()
             self._begin(self.run)
-            self._ask("rate", self.rate.value())
         elif self.run is not None:
             self._ask("play" if self.run.told.paused else "pause")
             self.run.told.paused = not self.run.told.paused

@@ -24,7 +24,8 @@ from PySide6.QtWidgets import (
 from widgets.base.controls.row import ControlRow
 from widgets.base.view import View
 from widgets.window.training.curves import ErrorChart, LossChart, parts_of
-from widgets.window.training.run import Run, Series
+from widgets.window.training.run import Run
+from widgets.window.training.told import Series
 
 BESIDE = 3  # runs whose layers are drawn beside each other
 PARTS = "parts of the loss"  # of the run that is steered, on one axis: D beside G, reconstruction beside divergence

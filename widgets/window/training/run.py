@@ -1,136 +1,37 @@
-"""One run of a training: its process, and all that it has told so far."""
+"""One run of a training: its process, and what becomes of it."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
 from PySide6.QtCore import QObject, Signal
 
 from explorer.declare.card import ModelInfo
 from explorer.declare.states.model_name import named_as_shown
 from explorer.work.progress import clock
 from widgets.base.text.words import figure
+from widgets.window.training.kept import as_kept, forget, keep, take_up
 from widgets.window.training.process import TrainProcess
+from widgets.window.training.told import Series, Told, Wanted
 
-LATELY = 0.8  # of the steps so far: what was judged after so many is told without its step
-ENDS = "It is not finished, and nothing is written when this page is closed: close it once more to end it."
-MOST = 200_000  # points of a series; of more, every second one
-
-
-class Series:
-    """Points of a curve, in arrays that grow."""
-
-    def __init__(self) -> None:
-        self._values = np.empty((2, 1024))
-        self._count = 0
-
-    def __len__(self) -> int:
-        return self._count
-
-    @property
-    def x(self) -> NDArray[np.float64]:
-        return self._values[0, : self._count]
-
-    @property
-    def y(self) -> NDArray[np.float64]:
-        return self._values[1, : self._count]
-
-    def add(self, x: float, y: float) -> None:
-        if self._count == self._values.shape[1]:
-            if self._count >= MOST:
-                thinned = self._values[:, ::2]
-                self._count = thinned.shape[1]
-                self._values[:, : self._count] = thinned.copy()
-            else:
-                self._values = np.concatenate([self._values, np.empty_like(self._values)], axis=1)
-        self._values[:, self._count] = x, y
-        self._count += 1
-
-    def until(self, step: float) -> int:
-        """Return the number of points up to a step."""
-        return int(np.searchsorted(self.x, step, side="right"))
-
-    def cut(self, step: float) -> None:
-        """Take away what comes after a step."""
-        self._count = self.until(step)
+ENDS = (
+    "It is not finished: close it once more to end it. What is kept of it then lies beside its weights, and a later "
+    "Start goes on from there."
+)
+LOST = "It is not finished, and nothing is written when this page is closed: close it once more to end it."
 
 
 def may_end(runs: Sequence[Run], shown: Run | None) -> bool:
     """Say whether the page may be closed: nothing learns, or it was said before that it would be lost."""
-    if shown is None or shown.warning == ENDS or not any(run.process.running for run in runs):
+    if shown is None or shown.warning in (ENDS, LOST) or not any(run.process.running for run in runs):
         return True
-    shown.warning = ENDS
+    shown.warning = ENDS if all(run.told.kept for run in runs if run.process.running) else LOST
     shown.changed.emit()
     return False
-
-
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """Settings that a training is started with; 0 epochs are as many as the card was shipped with."""
-
-    path: Path
-    epochs: int = 0
-    seed: int = 0
-    rate: float = 1.0
-    loss: str = ""
-    chain: str = ""
-    errors: bool = True
-    examples: str = ""  # path of what is learned in place of what the card's recipe learns
-
-
-@dataclass
-class Told:
-    """The messages of a run so far."""
-
-    losses: dict[str, Series] = field(default_factory=dict)
-    errors: dict[str, Series] = field(default_factory=dict)  # of each layer
-    figures: dict[str, Series] = field(default_factory=dict)
-    kept: list[int] = field(default_factory=list)
-    step: int = 0
-    total: int = 0
-    epoch: int = 0
-    epochs: int = 0
-    left: float | None = None
-    choices: tuple[str, ...] = ()  # losses
-    loss: str = ""
-    seed: int = 0
-    drawn: int | None = None  # the steps after which chance was drawn anew, from the seed
-    steered: bool = True
-    paused: bool = False  # as it was last asked, or by a loss that diverged: what it says of it may come late
-    live: str = ""  # path of the network as it is
-    transform: str = ""
-    branch: int | None = None  # the step that it was taken back to; what followed is there until it goes on
-
-    @property
-    def series(self) -> tuple[Series, ...]:
-        return (*self.losses.values(), *self.errors.values(), *self.figures.values())
-
-    def at(self, points: Series) -> float | None:
-        """Return the value of a curve at the step at which it stands."""
-        count = points.until(self.step)
-        return float(points.y[count - 1]) if count else None
-
-    def figure(self, name: str, points: Series) -> str:
-        """Return what was last judged, with its step where that is long ago: nothing is judged while nobody looks."""
-        if (y := self.at(points)) is None:
-            return ""
-        step = points.x[points.until(self.step) - 1]
-        return f"{name.replace('_', ' ')} {figure(y)}" + (f" at step {step:,.0f}" if step < LATELY * self.step else "")
-
-    def goes_on(self, step: int) -> None:
-        """Take away what followed the step that it was taken back to: it goes on in another way."""
-        if self.branch is not None and step > self.branch:
-            for points in self.series:
-                points.cut(self.branch)
-            self.kept = [kept for kept in self.kept if kept <= self.branch]
-            self.branch = None
 
 
 class Run(QObject):
@@ -142,7 +43,7 @@ class Run(QObject):
 
     def __init__(self, info: ModelInfo, wanted: Wanted, number: int, parent: QObject) -> None:
         super().__init__(parent)
-        self.info, self.wanted, self.number = info, wanted, number
+        self.info, self.wanted, self.number = info, as_kept(wanted), number
         self.told = Told(loss=wanted.loss)
         self.sentence, self.bad = "Starting…", False
         self._cut = self._again = False  # it has ended without a wish; it was started once more after that
@@ -151,6 +52,7 @@ class Run(QObject):
         self.warning = ""  # what cannot be done, while it goes on: said until somebody does something
         self.results: Mapping[str, float] = {}
         self.folder = TemporaryDirectory(prefix="equiscope-training-", ignore_cleanup_errors=True)
+        self._again = take_up(Path(self.folder.name), self.wanted, self.told)
         self.process = self._process()
 
     def _process(self) -> TrainProcess:
@@ -218,8 +120,11 @@ class Run(QObject):
             self.process.ask("back", step=self._next)
 
     def close(self) -> None:
-        """End what runs and take its files away."""
+        """End what runs and take its files away; what it cannot finish is kept beside its weights."""
+        unfinished = self.process.running or self.resumable
         self.process.stop()
+        if unfinished:
+            keep(Path(self.folder.name), self.wanted, self.told)
         self.folder.cleanup()
 
     def _told(self, found: Mapping[str, Any]) -> None:
@@ -272,6 +177,7 @@ class Run(QObject):
         self.sentence = f"Trained{': ' + told if told else ''}. The window shows the network with these weights."
         t = self.told
         t.goes_on(t.step + 1)  # what followed a step that it was taken back to is no part of what was written
+        forget(self.wanted.path)
         t.total, t.paused = t.step, False  # it was as long as that, also where it was ended early
         self.over.emit(path)
         self.changed.emit()

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
+from explorer.declare.elements import NoAction
 from explorer.declare.states.interventions import HEAD, Intervention
 from explorer.network.changing.interventions.hooks import Change, without_hooks
+from explorer.network.changing.interventions.moving import Word, places_after, values_after, words_here
 from explorer.network.changing.interventions.units import head_of, unit_of
 from explorer.network.tracing.layers import Layer, LayerError
 from explorer.network.tracing.running import tensors_in
@@ -31,21 +34,52 @@ def change_of(one: Intervention, model: nn.Module, layer: Layer, values: Values 
         # its heads are summed up by what it calls no module for
         head, count = head_of(one, model, layer, module.embed_dim)
         return _of_head(one, head, count, values)
-    where = unit_of(one, model, layer, layer.shape)
-    masks: dict[tuple[int, ...], Tensor] = {layer.shape: where} if where is not None else {}
+    unit = unit_of(one, model, layer, layer.shape)
+    masks: dict[tuple[int, ...], Tensor] = {layer.shape: unit.entries} if unit is not None else {}
 
     def change(given: Tensor, module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
+        words = words_here() if unit is not None and unit.of_data and layer.field is not None else ()
+        if words:
+            return _at_moved_place(one, layer, masks[layer.shape], given, words, values)
         instead = _instead(one, given, values)
-        if instead is None or where is None:
+        if instead is None or unit is None:
             # what is given on is never what is kept: the network may go on in place
             return given if instead is None else instead.clone() if values is not None else instead
         shape = tuple(given.shape)
         if shape not in masks:  # of inputs of another size
             with torch.inference_mode(False):  # it is kept, for runs that are differentiated as well
-                masks[shape] = unit_of(one, model, layer, shape)  # type: ignore[assignment]
+                masks[shape] = unit_of(one, model, layer, shape).entries  # type: ignore[union-attr]
         return torch.where(masks[shape].to(given.device), instead, given)
 
     return change
+
+
+def _at_moved_place(
+    one: Intervention, layer: Layer, mask: Tensor, given: Tensor, words: Sequence[Word], values: Values | None
+) -> Tensor:
+    """Return what a layer gives moved data, changed where its place has gone, by what was moved along."""
+    field = layer.field
+    assert field is not None
+    try:
+        share = places_after(words, mask.to(given.device), field)
+        kept = values() if values is not None else None
+        along = None if kept is None else values_after(words, kept, field)
+    except NoAction:
+        told = "and nothing tells where that is after this element: its field has no such action"
+        raise LayerError(one.layer, f"{one.told}, {told}") from None
+    if share.shape[1:] != given.shape[1:] or len(share) not in (1, len(given)):
+        here, there = ("×".join(map(str, t.shape)) for t in (given, share))
+        told = f"it gives {here} on the moved data, and what it gave before is {there} after the element"
+        raise LayerError(one.layer, f"{one.layer} cannot be changed at one place here: {told}")
+    instead = _instead(one, given, None if values is None else partial(_same, along))
+    if instead is None:
+        return given
+    between = given + (instead - given) * share.to(given)
+    return torch.where(share == 0, given, torch.where(share == 1, instead, between))
+
+
+def _same(values: Tensor | None) -> Tensor | None:
+    return values
 
 
 KEPT = {"freeze": "frozen", "replace": "replaced"}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import torch
 from torch import Tensor, nn
 
@@ -10,8 +12,20 @@ from explorer.declare.types.fields import FieldType
 from explorer.network.tracing.layers import Layer
 
 
-def unit_of(one: Intervention, model: nn.Module, layer: Layer, shape: tuple[int, ...]) -> Tensor | None:
-    """Return where the unit lies in a tensor of one sample, a mask that broadcasts over a batch; None for all of it.
+class Unit(NamedTuple):
+    """The entries of a layer's tensor that are meant.
+
+    Attributes:
+        entries: a mask of one sample, which broadcasts over a batch.
+        of_data: whether it is a place of the data, which an element moves; all else is a part of the network.
+    """
+
+    entries: Tensor
+    of_data: bool = False
+
+
+def unit_of(one: Intervention, model: nn.Module, layer: Layer, shape: tuple[int, ...]) -> Unit | None:
+    """Return where the unit lies in a tensor of that shape, of unmoved data; None for all of it.
 
     Raises:
         ValueError: the layer has no such part, in one sentence.
@@ -21,13 +35,14 @@ def unit_of(one: Intervention, model: nn.Module, layer: Layer, shape: tuple[int,
     if one.unit == HEAD and layer.within is not None and len(shape) > (3 if layer.field is not None else 2):
         found = torch.zeros(shape[-3], 1, 1, dtype=torch.bool)  # (heads, to, from), whatever places these are
         found[_inside(one, one.index[0], shape[-3], "head")] = True
-        return found
+        return Unit(found)
     if layer.field is None:
         raise ValueError(f"the field type of {layer.name} is unknown, so only the whole layer can be changed")
     shape = (1, *shape[1:]) if layer.field.batched else shape
     entries = torch.arange(torch.Size(shape).numel(), device="cpu").reshape(shape)
     table = layer.field.domain.by_channel(entries)[0]  # (channels, places)
     channels, places = table.shape
+    of_data = False
     if one.unit == CHANNEL:
         chosen = table[_inside(one, one.index[0], channels, "channel")]
     elif one.unit == HEAD:
@@ -39,12 +54,14 @@ def unit_of(one: Intervention, model: nn.Module, layer: Layer, shape: tuple[int,
     elif of_values := layer.field.rep.parts(one.unit, channels):
         chosen = table[list(of_values[_inside(one, one.index[0], len(of_values), one.unit)])]
     elif of_places := layer.field.domain.parts(one.unit, places):
+        of_data = True
         chosen = table[:, list(of_places[_inside(one, one.index[0], len(of_places), one.unit)])]
     else:
+        of_data = True
         chosen = table[:, _place(one, layer.field, shape, places)]
     found = torch.zeros(entries.numel(), dtype=torch.bool, device="cpu")
     found[chosen.flatten()] = True
-    return found.reshape(shape)
+    return Unit(found.reshape(shape), of_data)
 
 
 def head_of(one: Intervention, model: nn.Module, layer: Layer, channels: int) -> tuple[int, int]:

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import QApplication, QLabel
 from pytestqt.qtbot import QtBot
 
 from explorer.declare.elements import Step
+from explorer.declare.states.interventions import parse_interventions
 from explorer.spaces.graph.drawing.pairs.matrix import DensePairs
 from explorer.spaces.graph.drawing.pairs.sparse import EdgePattern, SparsePairs
 from explorer.spaces.graph.drawing.values import GraphPart, Structure
@@ -159,6 +160,21 @@ def test_the_default_is_the_selected_layer_else_attention_else_adjacency(
 ) -> None:
     view, _ = shown(qtbot, frame_of(part_of(**changes), layer))
     assert view.controls.field.currentText() == expected
+
+
+def test_the_layer_that_was_changed_stays_in_view(qtbot: QtBot) -> None:
+    """A head set to zero has no rows that sum to 1, so that another layer would look more like attention."""
+    zeroed = WEIGHTS.copy()
+    zeroed[0] = 0
+    part = part_of(kind="node", pairs={"first.values": zeroed, ATTENTION: WEIGHTS})
+    frame = frame_of(part, "linear")
+    view, _ = shown(qtbot, frame)
+    assert view.controls.field.currentText() == ATTENTION
+    some = parse_interventions(["first.values[head 0]:zero"])
+    view.set_frame(replace(frame, squares=(replace(frame.squares[0], interventions=some),)))
+    assert view.controls.field.currentText() == "first.values"
+    view.set_frame(frame)
+    assert view.controls.field.currentText() == ATTENTION
 
 
 def test_a_set_shows_its_first_field_and_no_empty_adjacency(qtbot: QtBot) -> None:

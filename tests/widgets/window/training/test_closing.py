@@ -61,6 +61,64 @@ def test_a_training_is_not_lost_by_one_click(qtbot: QtBot, open_window: Open, tm
     assert not page.isVisible()
 
 
+def test_an_unfinished_training_goes_on_in_another_window(qtbot: QtBot, open_window: Open, tmp_path: Path) -> None:
+    """It was lost when its page was closed: what is kept lies beside its weights, as `train --resume` takes it up."""
+    window = open_window(State("plain-cnn", device="cpu"))
+    page, run = begun(qtbot, window, tmp_path)
+    page.rate.setValue(0.5)
+    qtbot.waitUntil(lambda: len(run.told.kept) > 2, timeout=LONGEST_MS)
+    qtbot.keyClick(page, Qt.Key.Key_Escape)
+    qtbot.waitUntil(lambda: "goes on from there" in page.status.text(), timeout=LONGEST_MS)
+    qtbot.keyClick(page, Qt.Key.Key_Escape)
+    assert not page.isVisible()
+    kept = tmp_path / "own.safetensors.training"
+    assert (kept / "training.json").is_file() and not (tmp_path / "own.safetensors").exists()
+    window.close()
+
+    window = open_window(State("plain-cnn", device="cpu"))
+    window.menus.actions["train"].trigger()
+    page = window.files.trainer.page
+    assert page is not None and page.kept.isHidden()
+    page.seed.setValue(7)  # not that of what is kept, which goes on with its own
+    page.path.clear()
+    qtbot.keyClicks(page.path, str(tmp_path / "own.safetensors"))  # the first letter is a path without a name
+    assert page.kept.wished
+    step = int("".join(filter(str.isdigit, page.kept.text())))
+    assert step > 1
+    qtbot.mouseClick(page.go, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: page.run is not None and page.run.told.step > step, timeout=LONGEST_MS)
+    run = page.run
+    assert run is not None and run.wanted.seed == 0
+    assert list(run.told.losses["loss"].x) == list(range(1, run.told.step + 1))  # its curve is whole
+    qtbot.mouseClick(page.finish, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: not run.process.running, timeout=LONGEST_MS)
+    assert (tmp_path / "own.safetensors").exists() and not kept.exists()
+
+
+def test_what_is_kept_is_offered_to_its_own_network_and_may_be_left(
+    qtbot: QtBot, open_window: Open, tmp_path: Path
+) -> None:
+    window = open_window(State("plain-cnn", device="cpu"))
+    page, run = begun(qtbot, window, tmp_path)
+    qtbot.waitUntil(lambda: bool(run.told.kept), timeout=LONGEST_MS)
+    page.close()
+    window.files.trainer.page = None
+    window.menus.actions["train"].trigger()
+    page = window.files.trainer.page
+    assert page is not None
+    page.choose("d4-cnn")
+    page.path.setText(str(tmp_path / "own.safetensors"))
+    assert not page.kept.wished
+    page.choose("plain-cnn")
+    page.path.setText(str(tmp_path / "own.safetensors"))
+    assert page.kept.wished
+    qtbot.mouseClick(page.kept, Qt.MouseButton.LeftButton)
+    assert not page.kept.wished
+    qtbot.mouseClick(page.go, Qt.MouseButton.LeftButton)
+    assert page.run is not None and not page.run.wanted.goes_on
+    qtbot.mouseClick(page.stop, Qt.MouseButton.LeftButton)
+
+
 def test_a_training_is_not_lost_by_quitting_once(qtbot: QtBot, open_window: Open, tmp_path: Path) -> None:
     """Ctrl+Q ended it at once, where closing its page asked."""
     window = open_window(State("plain-cnn", device="cpu"))

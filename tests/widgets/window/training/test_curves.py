@@ -16,7 +16,8 @@ from widgets.charts.items.marks import Marks
 from widgets.window.training.curves import colour_of
 from widgets.window.training.page import TrainPage
 from widgets.window.training.panels import PARTS, LossPanel
-from widgets.window.training.run import Run, Series, Told
+from widgets.window.training.run import Run
+from widgets.window.training.told import Series, Told
 
 
 def run_of(number: int, **losses: list[float]) -> Run:

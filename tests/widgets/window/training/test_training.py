@@ -32,7 +32,8 @@ from widgets.window.main_window import MainWindow
 from widgets.window.training.curves import FAINT, ErrorChart
 from widgets.window.training.page import TrainPage
 from widgets.window.training.panels import ErrorPanel, LossPanel
-from widgets.window.training.run import Run, Series, Told
+from widgets.window.training.run import Run
+from widgets.window.training.told import Series, Told
 
 # the program with the cards of this file
 PROGRAM = """

@@ -146,7 +146,7 @@ class PairsView(FrameView[tuple[int, Square, GraphPart]]):
         if self._chosen in self._fields:
             return self._fields[self._chosen]
         index, square, part = found[0]
-        default = default_field([f for f, s, _ in self._fields.values() if s is square], square.layer.name, part)
+        default = default_field([f for f, s, _ in self._fields.values() if s is square], square, part)
         return self._fields[f"{index}/{default.key}"]
 
     def _offer(self, field: PairField, square: Square, part: GraphPart, models: int) -> str:
@@ -182,7 +182,7 @@ class PairsView(FrameView[tuple[int, Square, GraphPart]]):
         if models > 1 and field.square == 0:
             other = [f for f, _, _ in self._fields.values() if f.square == 1]
             square, part = next((s, p) for f, s, p in self._fields.values() if f.square == 1)
-            return f"1/{default_field(other, square.layer.name, part).key}"
+            return f"1/{default_field(other, square, part).key}"
         part = next(p for f, _, p in self._fields.values() if f.square == field.square)
         # a set has no edges, and an empty matrix says nothing
         return NONE if field.adjacency or not part.structure.edges.size else f"{field.square}/{ADJACENCY}"

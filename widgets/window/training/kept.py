@@ -1,0 +1,118 @@
+"""Keep what there is of a training that ended unfinished beside its weights: a later start goes on from there.
+
+It is the folder that `train --resume` takes up, with the settings of each step and the curves so far in it.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtWidgets import QCheckBox, QComboBox, QLineEdit
+
+from explorer.work.files.places import at_home
+from widgets.window.training.told import Series, Told, Wanted
+
+ENDING = ".training"  # of the folder, behind the name of the weights
+PLAN, SETTINGS, CURVES = "training.json", "steered.json", "curves.json"
+
+
+def folder_of(path: Path) -> Path:
+    """Return the folder of what is kept of a training whose weights are to be in a file."""
+    return path.parent / f"{path.name}{ENDING}"  # also while the first letter is typed
+
+
+def plan_of(folder: Path) -> Mapping[str, Any]:
+    """Return what training is kept in a folder, with the last step in it; {} where there is none."""
+    try:
+        plan = json.loads((folder / PLAN).read_text(encoding="utf-8"))
+        steps = [int(path.stem.partition("-")[2]) for path in folder.glob("step-*.pt")]
+    except (OSError, ValueError):
+        return {}
+    return {**plan, "step": max(steps)} if isinstance(plan, dict) and steps else {}
+
+
+def keep(folder: Path, wanted: Wanted, told: Told) -> bool:
+    """Put what is kept of a training that ended unfinished beside its weights; say whether there is anything."""
+    made, found = folder / "kept", folder_of(wanted.path)
+    if not plan_of(made):
+        return False
+    curves = {name: _written(getattr(told, name)) for name in ("losses", "errors", "figures")}
+    try:
+        (made / CURVES).write_text(json.dumps({**curves, "examples": wanted.examples}), encoding="utf-8")
+        if (settings := made.parent / SETTINGS).is_file():
+            shutil.copyfile(settings, made / SETTINGS)
+        shutil.rmtree(found, ignore_errors=True)
+        shutil.move(made, found)
+    except OSError:  # a disk that is full has been told of before
+        return False
+    return True
+
+
+def take_up(folder: Path, wanted: Wanted, told: Told) -> bool:
+    """Give a training that is about to start what is kept of an earlier one; say whether it goes on from that."""
+    made, found = folder / "kept", folder_of(wanted.path)
+    if not (wanted.goes_on and plan_of(found)):
+        return False
+    shutil.copytree(found, made, dirs_exist_ok=True)
+    if (made / SETTINGS).is_file():
+        shutil.move(made / SETTINGS, made.parent / SETTINGS)
+    try:
+        curves = json.loads((made / CURVES).read_text(encoding="utf-8"))
+        for name in ("losses", "errors", "figures"):
+            for key, points in curves[name].items():
+                told.add(name, key, *points)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        pass  # they are drawn from there on
+    return True
+
+
+def as_kept(wanted: Wanted) -> Wanted:
+    """Return the settings with those that the kept training was begun with: with others it could not go on."""
+    found = folder_of(wanted.path)
+    if not wanted.goes_on or not (plan := plan_of(found)):
+        return wanted
+    try:
+        examples = str(json.loads((found / CURVES).read_text(encoding="utf-8"))["examples"])
+    except (OSError, ValueError, KeyError, TypeError):
+        examples = wanted.examples
+    return replace(wanted, epochs=plan["epochs"] or 0, seed=plan["seed"], examples=examples)
+
+
+def forget(path: Path) -> None:
+    """Take away what was kept of a training that is over: its weights are written."""
+    if plan_of(folder_of(path)):
+        shutil.rmtree(folder_of(path), ignore_errors=True)
+
+
+def _written(curves: Mapping[str, Series]) -> dict[str, list[list[float]]]:
+    return {name: [points.x.tolist(), points.y.tolist()] for name, points in curves.items()}
+
+
+class GoOn(QCheckBox):
+    """Offered where an unfinished training of the chosen network is kept beside the weights that are named."""
+
+    def __init__(self, path: QLineEdit, card: QComboBox) -> None:
+        super().__init__()
+        self.setToolTip("Off, it begins anew, and what is kept goes when that one is over")
+        self.hide()
+        path.textChanged.connect(lambda text: self.look(at_home(text), str(card.currentData())))
+
+    def look(self, path: Path, model: str) -> None:
+        """Look for one beside a file."""
+        plan = plan_of(folder_of(path))
+        there = bool(plan) and plan.get("model") == model
+        if there:
+            self.setText(f"Go on from step {plan['step']:,}, which is kept")
+        if there != self.wished:
+            self.setChecked(there)
+        self.setVisible(there)
+
+    @property
+    def wished(self) -> bool:
+        """Return whether it is offered and ticked."""
+        return not self.isHidden() and self.isChecked()
