@@ -110,8 +110,8 @@ def _missing(p: Prepared, layer: Layer, node: int | None, structure: Structure) 
         found["spectrum"] = MANY_NODES.format(structure.nodes, SPECTRUM_NODES)
     elif isinstance(reason := _eigenpairs.there(p), str):
         found["spectrum"] = NO_VECTORS.format(reason)
-    if isinstance(reason := _energies(p), str):
-        found["energy"] = NO_ENERGY.format(reason)
+    if isinstance(why := _energies(p), str):
+        found["energy"] = NO_ENERGY.format(why)
     return found
 
 
