@@ -57,7 +57,7 @@ def maker(
     def build(**_: float) -> nn.Module:
         network = made(*copy.deepcopy(args), **copy.deepcopy(named))
         if not isinstance(network, nn.Module):
-            kind = type(network).__name__
+            kind = "nothing (None)" if network is None else type(network).__name__
             raise ModelError(where, f"{attribute} in {where} returned {kind}, not a torch.nn.Module")
         return network
 

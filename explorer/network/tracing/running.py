@@ -57,7 +57,8 @@ def no_tensor(value: Any) -> str:
     if inspect.iscoroutine(value):
         value.close()  # else Python warns later that nobody has waited for it
         return "a coroutine: its forward is async, and nothing waits for it here"
-    return f"{type(value).__name__}, which holds no tensor"
+    kind = "nothing (None)" if value is None else type(value).__name__
+    return f"{kind}, which holds no tensor"
 
 
 def first_tensor(value: Any) -> Tensor | None:

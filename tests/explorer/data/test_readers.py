@@ -637,6 +637,13 @@ def test_stacks_give_their_first_page_with_a_note(tmp_path: Path) -> None:
         assert any("first of 6 pages" in note for note in sample.notes), name
 
 
+def test_a_stack_whose_axes_have_no_names_gives_its_first_page(tmp_path: Path) -> None:
+    pages = np.arange(120, dtype=np.float32).reshape(2, 3, 1, 4, 5)
+    sample = read_file(place(tmp_path, "many.tif", by_tifffile(pages, photometric="minisblack")))
+    assert_array_equal(sample.x.values, pages[:, 0, 0])
+    assert any("first of 3 pages" in note for note in sample.notes), sample.notes
+
+
 @pytest.mark.parametrize("extension", [".jpg", ".tif", ".npy", ".txt", "", ".GIF"])
 def test_content_wins_over_the_name(extension: str, tmp_path: Path) -> None:
     for name in ("png", "tiff-16", "npy", "npz"):

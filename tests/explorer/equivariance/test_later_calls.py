@@ -30,7 +30,7 @@ ODD: dict[str, tuple[Callable[[Tensor], object], str]] = {
     "quantised": (lambda x: torch.quantize_per_tensor(x.float(), 0.1, 0, torch.quint8), "odd gives a quantised tensor"),
     "lazy": (lambda x: UninitializedParameter(), "odd gives a parameter that has no shape yet"),
     "freed": (freed, "odd gives a tensor whose memory has been given back"),
-    "nothing": (lambda x: None, "odd gave a tensor before, and now NoneType, which holds no tensor"),
+    "nothing": (lambda x: None, r"odd gave a tensor before, and now nothing \(None\), which holds no tensor"),
     "a text": (lambda x: "x", "odd gave a tensor before, and now str, which holds no tensor"),
 }
 

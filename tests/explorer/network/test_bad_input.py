@@ -56,6 +56,7 @@ REFUSED = {
     "an exit": ("raise SystemExit(3)\n", r"could not be run: SystemExit: 3 \(line 19\)"),
     "no such name": ("", "defines no 'net'"),
     "a value": ("net = 5\n", "net in .* is of type int, neither a network nor something that makes one"),
+    "no answer": ("def net():\n    Net()\n", r"net in .* returned nothing \(None\), not a torch.nn.Module"),
     "another answer": ("def net():\n    return 5\n", "net in .* returned int, not a torch.nn.Module"),
     "arguments": (
         "def net(depth, *, width):\n    return Net()\n",
@@ -83,7 +84,7 @@ REFUSED = {
     ),
     "no tensor": (
         "class net(Net):\n    def end(self, x):\n        return None\n",
-        "returned NoneType, which holds no tensor",
+        r"returned nothing \(None\), which holds no tensor",
     ),
     "whole numbers": (
         "class net(Net):\n    def end(self, x):\n        return x.argmax(1)\n",

@@ -38,7 +38,8 @@ def models_for(sample: str, model: str, catalogue: Catalogue | None) -> list[str
     known = {s.name: s.domain for s in catalogue.samples}
     base, asked = base_of(sample), split_asked(split_part(sample)[0])[1]
     by_name = dict(catalogue.domains).get(Path(base).suffix.lower(), "")
-    domain = known.get(base) or by_name or domain_of(at_home(base), asked.get(AS, ""))
+    # the content says more than the name: a crystal and a molecule are .xyz both
+    domain = known.get(base) or domain_of(at_home(base), asked.get(AS, "")) or by_name
     fit = [m for m in catalogue.models if domain and same_space(m.domain, domain) and m.name != model]
     first = State().model  # what the program itself begins with, where that is of the kind
     fit.sort(key=lambda m: (m.domain != domain, m.name != first, not m.trained, not m.groups))
@@ -79,15 +80,16 @@ def open_sample(controller: Opening, path: str) -> None:
     The worker reads the file and tries; nothing changes before it has answered.
     """
     state = replace(controller.state, sample=path)
-    models = models_for(path, state.model, controller.catalogue)
-    if len(models) == 1:
+    catalogue = controller.catalogue
+    if catalogue is None or state.model not in catalogue.by_name:  # what takes it is not known
         controller.change({"sample": path})
         return
 
-    likely = model_for(path, state.model, controller.catalogue)
-
     def work(engine: Any) -> str:
-        return str(engine.first_taking(models, state)) if hasattr(engine, "first_taking") else likely
+        models = models_for(path, state.model, catalogue)
+        if len(models) > 1 and hasattr(engine, "first_taking"):
+            return str(engine.first_taking(models, state))
+        return model_for(path, state.model, catalogue)
 
     def done(model: str) -> None:
         if controller.state.model != state.model:  # chosen meanwhile: it may take them, which was not tried

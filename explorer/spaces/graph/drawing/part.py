@@ -41,6 +41,7 @@ SPECTRUM_NODES = 20_000  # beyond this the eigenvectors take longer than anybody
 NOT_FINITE = "The influence on the selected node is no finite number."
 MANY_NODES = "The graph has {:,} nodes; eigenvectors of more than {:,} take too long."
 NO_VECTORS = "The graph has no spectrum: {}."
+NO_ENERGY = "The graph has no Dirichlet energy: {}."
 
 
 @kept()
@@ -91,7 +92,8 @@ def graph_part(one: BothWays) -> GraphPart:
         influence=None if selected is None else _influence.there(p, layer.name, selected),
         distance=None if selected is None else _hops(p, selected),
         outputs=_outputs(p), answers=_answers(p, structure, order, one.answers[p.trace.output]),
-        energy=_energies(p), spectrum=_spectrum.there(p, layer.name), missing=_missing(p, layer, selected, structure),
+        energy={} if isinstance(energy := _energies(p), str) else energy,
+        spectrum=_spectrum.there(p, layer.name), missing=_missing(p, layer, selected, structure),
     )  # fmt: skip
 
 
@@ -108,6 +110,8 @@ def _missing(p: Prepared, layer: Layer, node: int | None, structure: Structure) 
         found["spectrum"] = MANY_NODES.format(structure.nodes, SPECTRUM_NODES)
     elif isinstance(reason := _eigenpairs.there(p), str):
         found["spectrum"] = NO_VECTORS.format(reason)
+    if isinstance(why := _energies(p), str):
+        found["energy"] = NO_ENERGY.format(why)
     return found
 
 
@@ -239,13 +243,16 @@ def _hops(p: Prepared, node: int) -> NDArray[np.int64]:
 
 
 @kept()
-def _energies(p: Prepared) -> dict[str, float]:
-    """Return the Dirichlet energy of the features of each layer; made once an epoch."""
+def _energies(p: Prepared) -> dict[str, float] | str:
+    """Return the Dirichlet energy of the features of each layer, or why there is none; made once an epoch."""
     from explorer.spaces.graph.analysis.energy import layer_energies
 
     structure = structure_of(p)
     fields = {w.name: raw(p.values[w.name], w.field) for w in _feature_layers(p)}
-    return layer_energies({"x": input_values(p), **fields}, structure.edges, structure.weights)
+    try:
+        return layer_energies({"x": input_values(p), **fields}, structure.edges, structure.weights)
+    except ValueError as error:
+        return str(error)
 
 
 def _feature_layers(p: Prepared) -> list[Layer]:

@@ -68,7 +68,7 @@ class GraphPart:
         distance: (N,) hops from the selected node, -1 where it cannot be reached.
         energy: {layer: Dirichlet energy of its node field divided by its squared norm}, in order of the layers.
         spectrum: the graph Fourier transform; filled in idle time.
-        missing: {"influence" or "spectrum": why it is not there and will not come}, a sentence each.
+        missing: {"influence", "spectrum" or "energy": why it is not there and will not come}, a sentence each.
         outputs: (G, C) the network's own answer where it is one for each graph, else None.
         answers: (2, N) the network's answer where it is one number for each node and nodes have names, else None: that
             of F(x) and that of F(rho(g) x), each at the node that it is for; NaN where the node was dropped.

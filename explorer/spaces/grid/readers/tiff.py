@@ -95,7 +95,7 @@ def _select(values: NDArray[Any], axes: str) -> tuple[NDArray[Any], tuple[str, .
     notes = []
     for axis in reversed(range(len(axes))):
         name = axes[axis]
-        if name not in ("Y", "X", channel):
+        if name not in ("Y", "X", channel) or axis > axes.index(name):  # of several without a name the first is kept
             if values.shape[axis] > 1:
                 notes.append(f"the first of {values.shape[axis]} pages is read")
             values = values.take(0, axis)

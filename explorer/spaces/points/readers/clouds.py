@@ -102,10 +102,10 @@ def _pcd_header(head: bytes) -> tuple[dict[str, Any], int]:
         raise Broken("its header lists other numbers of FIELDS, SIZE, TYPE and COUNT", "save it again")
     if wrong := [t for t, size in zip(found["type"], found["size"], strict=True) if (t, size) not in _KINDS]:
         raise Broken(f"its header has a field of type {wrong[0]!r} and a size that it has not", "save it again")
-    if max(found["count"]) > _MOST_COUNT:
-        raise Broken(f"its header claims {max(found['count'])} numbers in one field of a point", "save it again")
     if not {"x", "y", "z"} <= set(found["fields"]):
         raise Broken("its points have no x, y and z", "save points in space")
+    if max(found["count"]) > _MOST_COUNT:
+        raise Broken(f"its header claims {max(found['count'])} numbers in one field of a point", "save it again")
     return found, at
 
 

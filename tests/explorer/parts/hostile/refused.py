@@ -152,6 +152,7 @@ def _with(case: str, old: bytes, new: bytes) -> bytes:
 def refused_files() -> Mapping[str, tuple[Refused, ...]]:
     """Return the files for each reader by its name."""
     market = b"%%MatrixMarket matrix coordinate real general\n"
+    nifti = _of("nifti")
     xyz = "3\nProperties=species:S:1:pos:R:3\n"
     return {
         "image": (
@@ -165,6 +166,12 @@ def refused_files() -> Mapping[str, tuple[Refused, ...]]:
                 "a.png",
                 _with("png", b"\0\0\0\0IEND", _chunk(b"zTXt", b"key\0\1x") + bytes(4) + b"IEND"),
                 "zTXt is packed",
+            ),
+            ("a.png", _png(29)[:33] + _chunk(b"cHRM", b"x") + _png(29)[33:], "its block cHRM is cut off"),
+            (
+                "a.bmp",
+                _of("bmp")[:28] + b"\10\0" + _of("bmp")[30:46] + b"\0\0\2\0" + _of("bmp")[50:],
+                "more colours than",
             ),
             ("a.bmp", _of("bmp")[:28] + b"  " + _of("bmp")[30:], "claims 8224 bits for a pixel"),
         ),
@@ -201,9 +208,11 @@ def refused_files() -> Mapping[str, tuple[Refused, ...]]:
             ("a.nii", _cut("nifti"), "truncated"),
             ("a.nii.gz", gzip.compress(_cut("nifti", 0.3)), "truncated|damaged"),
             ("a.nii", bytes(400), "no NIfTI"),
-            ("a.nii", _of("nifti")[:70] + struct.pack("<hh", 128, 24) + _of("nifti")[74:], "records of R, G, B, not"),
-            ("a.nii", _of("nifti")[:116] + struct.pack("<f", float("nan")) + _of("nifti")[120:], "finite"),
-            ("a.nii.gz", gzip.compress(gzip.compress(_of("nifti"))), "."),
+            ("a.nii", nifti[:70] + struct.pack("<hh", 128, 24) + nifti[74:], "records of R, G, B, not"),
+            ("a.nii", nifti[:116] + struct.pack("<f", float("nan")) + nifti[120:], "finite"),
+            ("a.nii.gz", gzip.compress(gzip.compress(nifti)), "."),
+            ("a.nii", nifti[:40] + struct.pack("<5h", 4, 1, 1, 1, 1) + nifti[50:352], "0 are there"),
+            ("a.nii", nifti[:252] + struct.pack("<hhf", 1, 0, 3.0) + nifti[260:], "rotation in its header"),
         ),
         "edges": (
             ("a.csv", b"# nodes: 16000000\n0,1\n1,2\n", "claims 16000000 nodes"),
@@ -388,6 +397,7 @@ def refused_files() -> Mapping[str, tuple[Refused, ...]]:
             ("a.pcd", _with("pcd-text", b"POINTS 8", b"POINTS 9"), "truncated"),
             ("a.pcd", _with("pcd", b"DATA binary", b"DATA packed"), "'packed'"),
             ("a.pcd", _with("pcd", b"SIZE 4", b"SIZE 65536"), "size that it has not"),
+            ("a.pcd", b"# .PCD v0.7\nFIELDS\nSIZE\nTYPE\nPOINTS 8\nDATA ascii\n", "no x, y and z"),
             ("a.pcd", _with("pcd", b"POINTS 8", b"POINTS x"), "after POINTS is no whole number"),
             (
                 "a.pcd",

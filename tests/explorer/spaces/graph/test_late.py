@@ -90,3 +90,18 @@ def test_eigenvalues_that_lie_too_close_come_from_all_of_them(monkeypatch: pytes
     monkeypatch.setattr(solving, "LAST", 1000)
     with pytest.raises(ValueError, match="differ too much for eigenvectors to be told apart"):
         low_pairs(edges, 1600, 20, weights)
+
+
+def test_a_graph_with_negative_weights_is_drawn_without_energies_and_spectrum(tmp_path: Path) -> None:
+    path = tmp_path / "signed.csv"
+    path.write_text("source,target,weight\n0,1,-1\n1,2,2\n2,0,3\n")
+    engine = LocalEngine({}, trust=Trust(everything=True))
+    net = tmp_path / "net.py"
+    net.write_text(NET.replace("FAULT", ""))
+    *_, last = engine.refine(engine.answer(State(f"{net}:Net", sample=str(path)), lambda: False))
+    part = last.squares[0].of(GraphPart)
+    engine.close()
+    assert part is not None and part.energy == {} and part.spectrum is None
+    assert part.structure.weights is not None and part.structure.weights.min() == -1
+    for what in ("energy", "spectrum"):
+        assert "the weights of the edges must be finite and not negative" in part.missing[what]

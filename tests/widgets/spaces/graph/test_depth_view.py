@@ -53,6 +53,14 @@ def test_energies_stand_at_their_layers(view):
     assert plot.left() < chart.at(0, 0).x() < chart.at(4, 0).x() <= plot.right()
 
 
+def test_a_graph_without_energies_says_why(view):
+    frame = karate()
+    part = frame.squares[0].of(GraphPart)
+    why = "The graph has no Dirichlet energy: the weights of the edges must be finite and not negative."
+    view.set_frame(with_square(frame, part=replace(part, energy={}, missing={"energy": why})))
+    assert view.energy.message == why and not view.energy.falls
+
+
 def test_the_models_are_compared_at_the_same_relative_depth(view):
     view.set_frame(karate(compare=True))
     chart = view.energy

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
+import nibabel
 import numpy as np
 import pytest
 from PIL import Image
@@ -26,6 +27,18 @@ PROSE = "The quick brown fox jumps over the lazy dog.\nIt sleeps.\n"
 def molecule(folder: Path) -> Path:
     (folder / "water.xyz").write_text(WATER)
     return folder / "water.xyz"
+
+
+def crystal(folder: Path) -> Path:
+    cell = 'Lattice="5.6 0 0 0 5.6 0 0 0 5.6" Properties=species:S:1:pos:R:3 pbc="T T T"'
+    (folder / "salt.xyz").write_text(f"2\n{cell}\nNa 0 0 0\nCl 2.8 0 0\n")  # so ASE writes it
+    return folder / "salt.xyz"
+
+
+def volume_with_another_ending(folder: Path) -> Path:
+    values = np.random.default_rng(0).random((12, 12, 12), dtype=np.float32)
+    nibabel.save(nibabel.Nifti1Image(values, np.eye(4)), folder / "volume.nii")
+    return (folder / "volume.nii").rename(folder / "volume.aiff")
 
 
 def panorama(folder: Path) -> Path:
@@ -150,3 +163,13 @@ def test_the_next_in_the_data_is_offered_where_there_is_one(qtbot: QtBot, open_w
     actions[0].trigger()
     settle(qtbot, window)
     assert window.controller.state.sample == f"{several}#2" and all(action.isEnabled() for action in actions)
+
+
+@pytest.mark.parametrize("file", [crystal, volume_with_another_ending])
+def test_a_file_is_opened_by_its_content_where_its_ending_means_other_data(
+    qtbot: QtBot, open_window: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: Callable[[Path], Path]
+) -> None:
+    window = open_window(State(device="cpu"))
+    path = file(tmp_path)
+    opened(qtbot, window, path, dropped, monkeypatch)
+    assert window.controller.frame is not None and window.controller.frame.sample_title == path.name

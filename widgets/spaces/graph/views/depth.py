@@ -61,7 +61,8 @@ class DepthView(FrameView[Found]):
 
     def draw(self, parts: list[Found]) -> None:
         falls = [fall_of(s.title, part.energy, s.layer.name, role) for s, part, role in parts if part.energy]
-        self.energy.show_falls(falls, "" if falls else NO_ENERGY)
+        why = next((part.missing["energy"] for _, part, _ in parts if "energy" in part.missing), NO_ENERGY)
+        self.energy.show_falls(falls, "" if falls else why)
         self._show_influence()
         self._show_table()
 
