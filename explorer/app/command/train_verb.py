@@ -122,7 +122,7 @@ def _checked(args: argparse.Namespace, card: Card) -> Path:
         if getattr(args, name) is not None and getattr(args, name) < 1:
             raise BadInput(f"--{name} must be at least 1")
     if not 0 < args.rate < 1e6:
-        raise BadInput("--rate must be a positive number")
+        raise BadInput("--rate must be a positive number below 1,000,000")
     if args.errors < 0 or not args.keep_every >= 0:
         raise BadInput(f"--{'errors' if args.errors < 0 else 'keep-every'} must not be negative")
     path = at_home(args.out or f"{file_stem(args.model)}.safetensors")

@@ -241,6 +241,10 @@ def prepare(
         except KeyError as error:
             there = ", ".join(name for name, _ in named_modules(model) if name)
             raise ValueError(f"{error.args[0]}; {card.name} has: {there}") from None
+        except LayerError as error:
+            if not (card.own and card.notes):
+                raise
+            raise LayerError(error.where, f"{error}; {'; '.join(card.notes)}") from error  # which may be why
         names = [layer.name for layer in traced.layers]
         slow = first is not None and first.seconds >= SLOW_SECONDS
         if first is not None and slow:

@@ -86,7 +86,9 @@ def _read_off(own: Recognised, channels: int) -> tuple[str, ...]:
 
 def _sized(own: Recognised, shape: InputShape) -> InputSpec:
     """Return what a network takes that says nothing of sides: any, multiples of a number, or one size, as it runs."""
-    return image_by_trial(own, shape) or InputSpec(shape)
+    if (found := image_by_trial(own, shape)) is None:
+        own.doubts.append(f"it runs on no images of {shape[0]} channel(s) that were tried; --input says what it takes")
+    return found or InputSpec(shape)
 
 
 def image_by_trial(own: Recognised, shape: InputShape | None = None) -> InputSpec | None:

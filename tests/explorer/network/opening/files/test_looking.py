@@ -20,6 +20,8 @@ from torch import nn
 
 from explorer.network.opening.files.contents import Contents, FileError, told
 from explorer.network.opening.files.looking import contents, digest_of, tensor_names
+from explorer.network.opening.refusals import ModelError
+from explorer.network.opening.stored_weights import read_weights
 from explorer.work.progress import Cancelled, listening
 
 
@@ -313,6 +315,13 @@ def test_an_onnx_graph_is_listed(tmp_path: Path) -> None:
     lines = ["    1  MatMul  x batchx2, w 2x3 → y", "    2  Relu    y → z batchx3"]
     assert list(found.listing) == lines and found.listed == "Nodes", "its nodes were counted and not shown"
     assert "torch.export.save" in found.instead and found.instead in told(found)
+
+
+def test_an_onnx_graph_is_told_to_be_no_weights(tmp_path: Path) -> None:
+    path = tmp_path / "net.onnx"
+    path.write_bytes(model())
+    with pytest.raises(ModelError, match="it is a file of the kind ONNX graph"):
+        read_weights(path)
 
 
 def test_an_onnx_file_that_asks_for_another_file_is_told(tmp_path: Path) -> None:
