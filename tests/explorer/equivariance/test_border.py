@@ -19,7 +19,7 @@ def test_the_border_is_told_from_code_between_the_layers() -> None:
     assert "at the border, where a layer before" in noted(Steps(LongWay(128), False).double())
     torch.manual_seed(1)
     weighted = Steps(LongWay(128), True, bias=False).double()
-    assert "by code between the layers before it" in noted(weighted)
+    assert "by code between layer and last" in noted(weighted)
 
 
 def test_patches_that_leave_pixels_over_are_told_of_when_a_shift_goes_round_the_edge() -> None:
