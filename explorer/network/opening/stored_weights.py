@@ -106,9 +106,7 @@ def read_weights(path: Path) -> dict[str, Tensor]:
         try:
             kind = contents(path).kind
             if not kind.startswith(("checkpoint", "pickle")):
-                reason = (
-                    f"it is a file of the kind {kind}; give safetensors or a checkpoint of model.state_dict()"
-                )
+                reason = f"it is a file of the kind {kind}; give safetensors or a checkpoint of model.state_dict()"
         except FileError as damaged:  # which says where
             reason = str(damaged).partition(": ")[2]
         raise ModelError(str(path), f"{path.name} is no readable weights file: {reason}") from error

@@ -24,7 +24,7 @@ SAME = 1e-4  # relative difference up to which the matrix moved with the nodes a
 NO_GRAPH = (
     "{} is not a graph: it has no pairs of nodes.\nPick a graph or a set to see attention and adjacency as matrices."
 )
-NOT_SELECTED = "{} is a sequence.\nSelect a layer on pairs of its steps, such as attention, to see it as a matrix."
+NOT_SELECTED = "{} is a sequence.\nSelect a layer on pairs of its steps, such as {}, to see it as a matrix."
 NO_PAIRS = (
     "{} is a sequence, and no layer of this model lies on pairs of its steps.\nWhere it is too long for a matrix of "
     "attention, click a step in the timeline to see what that step attends to."
@@ -41,8 +41,8 @@ def without_pairs(square: Square, sample: str) -> str:
         return NO_PATCHES.format(sample)
     if square.of(TimePart) is None:
         return NO_GRAPH.format(sample)
-    formed = any(layer.kind_of_places == "pair" for layer in square.layers)
-    return (NOT_SELECTED if formed else NO_PAIRS).format(sample)
+    formed = [layer.name for layer in square.layers if layer.kind_of_places == "pair"]
+    return NOT_SELECTED.format(sample, formed[-1]) if formed else NO_PAIRS.format(sample)
 
 
 def share(value: float) -> str:

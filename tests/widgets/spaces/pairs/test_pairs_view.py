@@ -16,7 +16,10 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel
 from pytestqt.qtbot import QtBot
 
+import models
+from explorer.app.answering.engine import LocalEngine
 from explorer.declare.elements import Step
+from explorer.declare.registry import scan
 from explorer.declare.states.interventions import parse_interventions
 from explorer.spaces.graph.drawing.pairs.matrix import DensePairs
 from explorer.spaces.graph.drawing.pairs.sparse import EdgePattern, SparsePairs
@@ -614,6 +617,15 @@ def test_without_pairs_the_view_says_what_to_do(qtbot: QtBot) -> None:
     assert "not a graph" not in sentence() and view.caption()
     view.set_frame(None)
     assert sentence() == pairs.NOTHING
+
+
+def test_of_a_sequence_layers_on_pairs_are_named(qtbot: QtBot) -> None:
+    view, _ = shown(qtbot, None)
+    engine = LocalEngine(scan(models, "CARD"))
+    view.set_frame(engine.answer(State("bahdanau-dates", layer="encoder"), lambda: False))
+    said = [label.text() for label in view.findChildren(QLabel) if label.isVisible()]
+    assert any("such as alignment, to see it" in text for text in said), said
+    engine.close()
 
 
 def odd_parts() -> dict[str, GraphPart]:
