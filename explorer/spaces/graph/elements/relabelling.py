@@ -218,16 +218,16 @@ class GraphMap(Element):
         if isinstance(field.rep, NodeIndex) and isinstance(field.domain, Edges):
             listed = values.index_select(values.ndim - 1, edges)  # of one end alone there is one axis
             if field.rep.end is None:
-                return order[listed]
-            listed[field.rep.end] = order[listed[field.rep.end]]  # a copy: picking makes one
+                return _renumbered(order, listed)
+            listed[field.rep.end] = _renumbered(order, listed[field.rep.end])  # a copy: picking makes one
             return listed
         if isinstance(field.rep, NodeIndex) and isinstance(field.domain, Graphs):
             ends = values.clone()  # of a list that stays in its order, beside one that does not
             here = slice(None) if field.rep.end is None else field.rep.end
-            ends[here] = order[ends[here]]
+            ends[here] = _renumbered(order, ends[here])
             return ends
         if isinstance(field.rep, NodeIndex) and isinstance(field.domain, Nodes):
-            return order[values.index_select(field.domain.axis, nodes)]
+            return _renumbered(order, values.index_select(field.domain.axis, nodes))
         if isinstance(field.rep, Patch) and field.rep.holds == "corner":
             return order[values.index_select(0, nodes)]
         match field.domain:
@@ -267,6 +267,19 @@ def listed_edges(inputs: Inputs) -> Index | None:
             found: Index = value.cpu().numpy()
             return found if kind.rep.end is None else found[[kind.rep.end] * 2]
     return None
+
+
+def _renumbered(order: Tensor, values: Tensor) -> Tensor:
+    """Return numbers of nodes after the map.
+
+    Raises:
+        NoAction: they are none, as a mask, or numbers of tokens.
+    """
+    import torch
+
+    if values.dtype == torch.bool or (values.numel() and int(values.max()) >= len(order)):
+        raise NoAction("it holds numbers of no node")
+    return order[values]
 
 
 def _taken(values: Tensor, axis: int, places: Tensor, count: int) -> Tensor:

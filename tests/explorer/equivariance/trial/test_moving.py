@@ -97,3 +97,26 @@ def test_what_holds_places_of_its_own_is_not_convicted_by_its_shape() -> None:
     report = check_equivariance(Circled(), torch.randn(3, 1, 13, 13), "C4", details=False)
     assert report.verdict == "broken" and "rings" not in report.guilty
     assert any(note.startswith("an element puts the numbers of rings into another order") for note in report.warnings)
+
+
+class Overheard(nn.Module):
+    """Reads words, and a mask of the first ones, by place: neither are numbers of nodes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.embed, self.lookup, self.mask = nn.Linear(3, 8), nn.Embedding(100, 8), Masking()
+
+    def forward(self, x: Tensor) -> Tensor:
+        at = torch.arange(len(x))
+        answer: Tensor = self.mask(self.embed(x), at >= len(x) - 2) + self.lookup(90 + at % 10)
+        return answer
+
+
+class Masking(nn.Module):
+    def forward(self, x: Tensor, left_out: Tensor) -> Tensor:
+        return x.masked_fill(left_out[:, None], 0.0)
+
+
+def test_masks_and_numbers_of_words_are_no_numbers_of_nodes() -> None:
+    x = torch.randn(9, 3, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    assert check_equivariance(Overheard().double(), x, "permutation", details=False).verdict == "broken"
