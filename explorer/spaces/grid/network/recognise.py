@@ -131,8 +131,10 @@ def sized(network: nn.Module, channels: int) -> InputSpec | None:
     if one is None:
         return None
     # with a table of places that is cut to the size of the image it runs on smaller ones than it is made for
-    multiples = (side for side in sides if side % one == 0)
-    *_, one = itertools.takewhile(lambda side: side == one or _runs(network, channels, side), multiples)
+    multiples = [side for side in sides if side % one == 0]
+    *_, last = itertools.takewhile(lambda side: side == one or _runs(network, channels, side), multiples)
+    bounded = last != multiples[-1] or not _runs(network, channels, 2 * last)
+    one = last if bounded else one
     return InputSpec((channels, one, one))
 
 

@@ -50,3 +50,9 @@ def test_a_layer_that_takes_all_pixels_takes_them_of_one_size() -> None:
     own = recognised(nn.Sequential(nn.Flatten(), nn.Linear(192, 4)))
     assert image_input(own) == InputSpec((3, 8, 8))
     assert own.doubts
+
+
+def test_what_runs_on_all_multiples_of_a_large_side_is_shown_the_smallest() -> None:
+    own = recognised(nn.Sequential(nn.PixelUnshuffle(64), nn.Conv2d(3 * 64**2, 2, 1)))
+    own.network().get_submodule("1").in_channels = 3  # as of a first convolution behind what takes the image apart
+    assert image_input(own) == InputSpec((3, 64, 64))
