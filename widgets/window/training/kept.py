@@ -39,7 +39,7 @@ def plan_of(folder: Path) -> Mapping[str, Any]:
 def keep(folder: Path, wanted: Wanted, told: Told) -> bool:
     """Put what is kept of a training that ended unfinished beside its weights; say whether there is anything."""
     made, found = folder / "kept", folder_of(wanted.path)
-    if not plan_of(made):
+    if not plan_of(made) or (found.exists() and not plan_of(found)):  # what lies there is no training
         return False
     curves = {name: _written(getattr(told, name)) for name in ("losses", "errors", "figures")}
     try:

@@ -95,6 +95,15 @@ def test_an_unfinished_training_goes_on_in_another_window(qtbot: QtBot, open_win
     assert (tmp_path / "own.safetensors").exists() and not kept.exists()
 
 
+def test_a_folder_of_the_name_that_holds_something_else_stays(qtbot: QtBot, open_window: Open, tmp_path: Path) -> None:
+    (tmp_path / "own.safetensors.training").mkdir()
+    (tmp_path / "own.safetensors.training" / "notes.txt").write_text("mine")
+    page, run = begun(qtbot, open_window(State("plain-cnn", device="cpu")), tmp_path)
+    qtbot.waitUntil(lambda: bool(run.told.kept), timeout=LONGEST_MS)
+    page.close()
+    assert [path.name for path in (tmp_path / "own.safetensors.training").iterdir()] == ["notes.txt"]
+
+
 def test_what_is_kept_is_offered_to_its_own_network_and_may_be_left(
     qtbot: QtBot, open_window: Open, tmp_path: Path
 ) -> None:
