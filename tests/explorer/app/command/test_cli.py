@@ -456,7 +456,7 @@ NET = (
         (NET + "import sys; sys.exit(0)", ["SystemExit", "line 11"]),
         (NET + "return self.last(self.conv(x)[:, :3])", ["layer last raised RuntimeError"]),
         (NET + "return self.last(self.conv(x) * float('nan'))", ["layer last", "NaN"]),
-        (NET + "return None", ["NoneType", "no tensor"]),
+        (NET + "return None", ["nothing (None)", "no tensor"]),
         (NET + "return 'text'", ["str", "no tensor"]),
         (NET + "return x.numpy()", ["ndarray", "no tensor"]),
         (NET + "return self.conv(x).sum()", ["shape ()", "batch"]),
