@@ -38,6 +38,9 @@ class _Place(argparse.Action):
         setattr(found, self.dest, number)
 
 
+NAMED = "a card's name, file.py:callable, net.pt2, a folder, timm:NAME"
+
+
 class _Parser(argparse.ArgumentParser):
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Refuse an unknown option by its name: argparse would take the word behind it for a verb."""
@@ -57,6 +60,13 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         found = re.fullmatch(r"argument (\S+): invalid choice: '(.*)' \(choose from (.*)\)", message, re.DOTALL)
+        if found is None and message.startswith("the following arguments are required"):
+            names = message.partition(": ")[2].split(", ")
+            required = (a for a in self._actions if a.required)
+            asked = [a for a in required if {str(a.metavar or a.dest), *a.option_strings} & set(names)]
+            words = (", ".join(a.choices) if a.choices else a.help for a in asked)
+            told = " and ".join(name + (f" ({text})" if text else "") for name, text in zip(names, words))
+            raise BadInput(f"say behind {self.prog.rpartition(' ')[2]!r} also {told}")
         if found is None:
             raise BadInput(message)
         known = [name.strip(" '") for name in found[3].split(",")]
@@ -82,9 +92,7 @@ def parser() -> argparse.ArgumentParser:
     )  # fmt: skip
 
     top = _Parser(prog="equiscope", description="See and measure what a network does to a symmetry.", parents=[state])
-    top.add_argument(
-        "--model", metavar="M", default="", help="a card's name, file.py:callable, net.pt2, a folder, timm:NAME"
-    )
+    top.add_argument("--model", metavar="M", default="", help=NAMED)
     top.add_argument(
         "--compare", metavar="M", default="", help="a second model beside the first; on graphs also a third, M,M"
     )
@@ -120,7 +128,7 @@ def parser() -> argparse.ArgumentParser:
     apart.add_argument("--timeout", type=float, default=None, metavar="SECONDS", help=told)
 
     run = verbs.add_parser("run", help="captures, report and pictures of one square", parents=[state, apart])
-    run.add_argument("model", metavar="M")
+    run.add_argument("model", metavar="M", help=NAMED)
     run.add_argument("--data", metavar="D", default="")
     run.add_argument("--compare", metavar="M", default="", help="another network or other weights: M@FILE.safetensors")
     run.add_argument("--compare-data", metavar="D", default="", help="the same network on other data")
@@ -133,7 +141,7 @@ def parser() -> argparse.ArgumentParser:
 
     codes = "exit codes: 0 the law holds, 1 it is broken, 2 bad input, 3 no law could be tested (--allow-untested: 0)"
     check = verbs.add_parser("check", help="per-layer error table", parents=[state, apart], epilog=codes)
-    check.add_argument("model", metavar="M")
+    check.add_argument("model", metavar="M", help=NAMED)
     check.add_argument("--group", metavar="G", default="")
     check.add_argument("--laws", action="store_true", help="which groups of its space it keeps, and how far")
     check.add_argument("--data", metavar="D", default="")

@@ -21,7 +21,7 @@ WRITE = "add EXAMPLES = (x, y) to its file, or export a CARD with train (docs/gu
 
 def add_arguments(train: argparse.ArgumentParser) -> None:
     """Add what `train` takes."""
-    train.add_argument("model", metavar="M")
+    train.add_argument("model", metavar="M", help="a card's name, or file.py:callable")
     train.add_argument("--out", metavar="FILE.safetensors", default="")
     train.add_argument("--epochs", type=int, default=None)
     train.add_argument("--steps", type=int, default=None, help="end after so many steps of the optimizer")

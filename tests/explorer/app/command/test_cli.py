@@ -15,6 +15,7 @@ import torch
 from safetensors.torch import load_file
 from torch import Tensor, nn
 
+import main
 from explorer.data.finding import find_sample
 from explorer.declare.elements import Step
 from explorer.network.opening.refusals import Untrusted
@@ -578,3 +579,17 @@ def test_a_folder_that_is_called_as_a_network_is_told_apart(
     assert said.code == 0 and said.err.startswith(line)
     assert "./fine is no model" in run("check", "./fine").err
     assert "there is no file or folder ./missing" in run("check", "./missing").err
+
+
+@pytest.mark.parametrize(
+    ("verb", "told"),
+    [
+        ("list", "say behind 'list' also what (models, data, transforms,"),
+        ("inspect", "say behind 'inspect' also FILE (.py, .safetensors,"),
+        ("gallery", "say behind 'gallery' also --out"),
+        ("train", "say behind 'train' also M (a card's name"),
+    ],
+)
+def test_a_verb_alone_is_told_what_belongs_behind_it(capsys: pytest.CaptureFixture[str], verb: str, told: str) -> None:
+    assert main.main([verb]) == 2
+    assert told in capsys.readouterr().err
