@@ -19,8 +19,8 @@ from explorer.declare.states.interventions import parse_interventions
 from explorer.declare.types.field_text import parse_field
 from explorer.network.changing.interventions.moving import places_after
 from explorer.network.tracing.layers import LayerError
-from explorer.square.frame import Frame
 from explorer.state.state import State
+from tests.explorer.parts.answering import complete
 
 
 @pytest.fixture(scope="module")
@@ -35,13 +35,6 @@ def state(model: str, sample: str, chain: str, *texts: str) -> State:
         model, sample=sample, steps=parse_chain(chain), device="cpu", dtype="float64",
         interventions=parse_interventions(texts),
     )  # fmt: skip
-
-
-def complete(engine: LocalEngine, wanted: State) -> Frame:
-    frame = engine.answer(wanted, lambda: False)
-    for more in engine.refine(frame):
-        frame = more
-    return frame
 
 
 @pytest.mark.parametrize("change", ["zero", "scale=3", "replace", "freeze"])

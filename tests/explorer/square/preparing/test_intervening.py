@@ -19,11 +19,11 @@ from explorer.declare.elements import parse_chain
 from explorer.declare.states.interventions import parse_interventions
 from explorer.network.tracing.layers import LayerError
 from explorer.square.analyses.outcome import Outcome
-from explorer.square.frame import Frame
 from explorer.state.catalogue import Busy
 from explorer.state.session import load_session, save_session
 from explorer.state.state import State
 from explorer.work import progress
+from tests.explorer.parts.answering import complete
 
 NETWORK = """
 import torch
@@ -75,13 +75,6 @@ def state(file: str, *texts: str, chain: str = "rotate:90", dtype: str = "float6
         file, sample="random:1x1x9x9", steps=parse_chain(chain), device="cpu", dtype=dtype,
         interventions=parse_interventions(texts),
     )  # fmt: skip
-
-
-def complete(engine: LocalEngine, wanted: State) -> Frame:
-    frame = engine.answer(wanted, lambda: False)
-    for more in engine.refine(frame):
-        frame = more
-    return frame
 
 
 def hooks_on(model: nn.Module) -> int:
