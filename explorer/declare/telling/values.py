@@ -41,3 +41,8 @@ def _said(value: Any, depth: int) -> str:
 
 def _inside(items: list[Any] | tuple[Any, ...], depth: int) -> str:
     return ", ".join(_said(one, depth - 1) for one in islice(items, _LENGTH))
+
+
+def told_kind(value: object) -> str:
+    """Return the name of a value's class, as a sentence has it; of None that it is nothing."""
+    return "nothing (None)" if value is None else type(value).__name__

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from torch.utils._pytree import tree_flatten, tree_unflatten
 
 from explorer.declare.inputs import Inputs
+from explorer.equivariance.trial.moving import Seen
 from explorer.equivariance.verdict.guilt import around
 from explorer.network.input.typed_tensors import enrol
 from explorer.network.tracing.layers import Layer, LayerError, Trace
@@ -24,8 +25,6 @@ MOST = 16  # layers that are tried, of a network with more than that unknown
 SHARE = 0.1  # of its size, by which a value is changed
 NEAREST = 24  # layers that are changed one by one, of those that were called last
 INPUT = "the input"
-
-Seen = tuple[Mapping[str, Tensor], Mapping[str, tuple[Tensor, ...]]]  # values of layers, and what they were given
 
 
 class Hearers:

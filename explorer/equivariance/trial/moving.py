@@ -87,7 +87,12 @@ def moving(
             # else it is meant to keep the way of what it is given
             like = [f for f in slot.errors if fields and fields[0] is not None and f.rep == fields[0].rep]
             layers[-1] = replace(layers[-1], field=kept or field or next(iter(like), None))
-    if layers == list(trace.layers):
+    return _with(trace, layers)
+
+
+def _with(trace: Trace, layers: Sequence[Layer]) -> Trace:
+    """Return a trace with these layers; the same one where they are its own."""
+    if list(layers) == list(trace.layers):
         return trace
     return replace(trace, layers=tuple(layers), by_name={n.name: n for n in layers})
 
@@ -119,9 +124,7 @@ def numbered(
         found = next((f for f in ways if _error(f, value, answers, elements) == 0.0), None)
         fields = (*layer.inputs[:k], found, *layer.inputs[k + 1 :])
         layers[at] = replace(layer, inputs=fields, alone=layer.alone and None not in fields)
-    if layers == list(trace.layers):
-        return trace
-    return replace(trace, layers=tuple(layers), by_name={n.name: n for n in layers})
+    return _with(trace, layers)
 
 
 class Given(Protocol):
@@ -275,12 +278,8 @@ def _error(field: FieldType, value: Tensor, answers: Sequence[Tensor], elements:
             expected = field.rep.acted(g, value, field)
         except NoAction:
             return float("inf")
-        if expected.shape != answer.shape:
+        if value.is_floating_point():
+            worst = max(worst, _apart(expected, answer))
+        elif not torch.equal(expected, answer):
             return float("inf")
-        if not value.is_floating_point():
-            worst = worst if torch.equal(expected, answer) else float("inf")
-            continue
-        worst = max(
-            worst, float((expected - answer).norm()) / max(float(expected.norm()), torch.finfo(value.dtype).tiny)
-        )
     return worst

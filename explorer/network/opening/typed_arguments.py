@@ -15,6 +15,7 @@ from typing import Any
 from torch import nn
 
 from explorer.declare.registry import did_you_mean
+from explorer.declare.telling.values import told_kind
 from explorer.network.changing.copying import duplicate
 from explorer.network.describing.source_lines import TEXT
 from explorer.network.opening.files.contents import BLANK
@@ -57,8 +58,7 @@ def maker(
     def build(**_: float) -> nn.Module:
         network = made(*copy.deepcopy(args), **copy.deepcopy(named))
         if not isinstance(network, nn.Module):
-            kind = "nothing (None)" if network is None else type(network).__name__
-            raise ModelError(where, f"{attribute} in {where} returned {kind}, not a torch.nn.Module")
+            raise ModelError(where, f"{attribute} in {where} returned {told_kind(network)}, not a torch.nn.Module")
         return network
 
     return build

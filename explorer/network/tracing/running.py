@@ -13,6 +13,7 @@ import torch
 from torch import Tensor, nn
 from torch.utils.hooks import RemovableHandle
 
+from explorer.declare.telling.values import told_kind
 from explorer.network.input.typed_tensors import tensor_of
 from explorer.network.opening.global_state import same_numbers, settled
 from explorer.network.tracing.bounded import bounded
@@ -57,8 +58,7 @@ def no_tensor(value: Any) -> str:
     if inspect.iscoroutine(value):
         value.close()  # else Python warns later that nobody has waited for it
         return "a coroutine: its forward is async, and nothing waits for it here"
-    kind = "nothing (None)" if value is None else type(value).__name__
-    return f"{kind}, which holds no tensor"
+    return f"{told_kind(value)}, which holds no tensor"
 
 
 def first_tensor(value: Any) -> Tensor | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any
 
 import torch
@@ -71,15 +70,11 @@ def _at_moved_place(
         here, there = ("×".join(map(str, t.shape)) for t in (given, share))
         told = f"it gives {here} on the moved data, and what it gave before is {there} after the element"
         raise LayerError(one.layer, f"{one.layer} cannot be changed at one place here: {told}")
-    instead = _instead(one, given, None if values is None else partial(_same, along))
+    instead = _instead(one, given, None if values is None else lambda: along)
     if instead is None:
         return given
     between = given + (instead - given) * share.to(given)
     return torch.where(share == 0, given, torch.where(share == 1, instead, between))
-
-
-def _same(values: Tensor | None) -> Tensor | None:
-    return values
 
 
 KEPT = {"freeze": "frozen", "replace": "replaced"}
