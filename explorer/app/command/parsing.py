@@ -66,7 +66,7 @@ class _Parser(argparse.ArgumentParser):
             asked = [a for a in required if {str(a.metavar or a.dest), *a.option_strings} & set(names)]
             words = (", ".join(a.choices) if a.choices else a.help for a in asked)
             told = " and ".join(name + (f" ({text})" if text else "") for name, text in zip(names, words))
-            raise BadInput(f"say behind {self.prog.rpartition(' ')[2]!r} also {told}")
+            raise BadInput(f"{self.prog.rpartition(' ')[2]!r} needs {told}")
         if found is None:
             raise BadInput(message)
         known = [name.strip(" '") for name in found[3].split(",")]

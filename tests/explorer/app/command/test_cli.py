@@ -338,9 +338,9 @@ def test_help_is_no_mistake(run: Any) -> None:
     [
         ("lst models", ["'lst'", "did you mean 'list'"]),
         ("list model", ["'model'", "did you mean 'models'"]),
-        ("list", ["required: what"]),
+        ("list", ["needs what (models, data"]),
         ("run fine", ["--out"]),
-        ("check", ["required: M"]),
+        ("check", ["needs M (a card's name"]),
         ("--bogus", ["--bogus"]),
         ("check fin", ["'fin'", "did you mean 'fine'"]),
         ("check zzzzz", ["'zzzzz'", "list models"]),
@@ -584,10 +584,10 @@ def test_a_folder_that_is_called_as_a_network_is_told_apart(
 @pytest.mark.parametrize(
     ("verb", "told"),
     [
-        ("list", "say behind 'list' also what (models, data, transforms,"),
-        ("inspect", "say behind 'inspect' also FILE (.py, .safetensors,"),
-        ("gallery", "say behind 'gallery' also --out"),
-        ("train", "say behind 'train' also M (a card's name"),
+        ("list", "'list' needs what (models, data, transforms,"),
+        ("inspect", "'inspect' needs FILE (.py, .safetensors,"),
+        ("gallery", "'gallery' needs --out"),
+        ("train", "'train' needs M (a card's name"),
     ],
 )
 def test_a_verb_alone_is_told_what_belongs_behind_it(capsys: pytest.CaptureFixture[str], verb: str, told: str) -> None:

@@ -105,7 +105,7 @@ def test_the_window_gets_the_selected_node(run: Any) -> None:
 @pytest.mark.parametrize(
     ("words", "parts"),
     [
-        ("export", ["say behind 'export' also D", "and --out"]),
+        ("export", ["'export' needs D", "and --out"]),
         ("export karate", ["--out"]),
         ("export karate --out k.docx", ["k.docx", ".graphml"]),
         ("export karate --out k", ["k"]),
