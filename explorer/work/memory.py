@@ -1,7 +1,8 @@
 """Keep freed memory from staying with the process, and Python's collector from what stays.
 
 glibc gives each thread a heap of its own and seldom returns any: after a thousand interactions two thirds of what the
-heaps held was free. Where there is no glibc, nothing is done.
+heaps held was free. So there is one, which keeps what is freed while a person works, and gives it back once they rest.
+Where there is no glibc, nothing is done.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from typing import Any, Generic, TypeVar
 T = TypeVar("T")
 R = TypeVar("R")
 
-_ARENA_MAX = -8  # M_ARENA_MAX of malloc.h
+_TRIM_THRESHOLD, _MMAP_MAX, _ARENA_MAX = -1, -4, -8  # of malloc.h
 RESTED = 3.0  # seconds after the last request that freed memory is given back, once
 # how many kernels oneDNN and torch's layer above it keep each: they make one for each shape of each layer, and keep
 # 1024 of each kind, which after some thousand shapes are 100 MB and more that no table of ours counts (an LSTM over one
@@ -31,7 +32,11 @@ KERNELS = 64
 _KEEP = ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_CAPACITY")
 END_S = 5.0  # that the end of the program waits for residents to be freed
 HOME = "residents"  # the name of the thread that they live on
-ARENAS = 2  # the window's and one for all threads that compute
+KEPT = 2**31 - 1  # bytes: more that is free at the end of the heap goes back at once
+MUCH = 2**30  # bytes of freed memory that stay with the process while it works
+
+
+_held = threading.Event()  # whether there is one heap
 
 
 @contextlib.contextmanager
@@ -50,8 +55,23 @@ def uncollected() -> Iterator[None]:
 
 
 def share_arenas() -> None:
-    """Let all threads but the first share one heap; call it before they are started."""
-    _ask("mallopt", _ARENA_MAX, ARENAS)
+    """Let all threads but the first share one heap, where not all hold one; call it before they are started."""
+    if not _held.is_set():
+        _ask("mallopt", _ARENA_MAX, 2)
+
+
+def hold_one_heap() -> None:
+    """Let all threads share one heap that keeps what is freed, for a window; call it before they are started.
+
+    Where each large tensor is a mapping of its own (glibc's way above 32 MB, and for all threads but the first), the
+    system clears every page of every layer of every frame anew: of 1.4 s for 10,000 atoms through SchNet, 0.8 s.
+    It takes more addresses, so a process with a limit of them, as a person's own network has, is better off without.
+    Whoever computes calls `give_back_much` between two pieces of work, and `give_back` when nothing is left to do.
+    """
+    _held.set()
+    _ask("mallopt", _ARENA_MAX, 1)  # other heaps hold pieces of 64 MB, and map what is larger
+    _ask("mallopt", _MMAP_MAX, 0)
+    _ask("mallopt", _TRIM_THRESHOLD, KEPT)
 
 
 def keep_few_kernels() -> None:
@@ -63,6 +83,40 @@ def keep_few_kernels() -> None:
 def give_back() -> None:
     """Return freed pages to the system; takes milliseconds, in which other threads may wait for memory."""
     _ask("malloc_trim", 0)
+
+
+def give_back_much() -> None:
+    """Return freed pages to the system where they are many: new ones cost time, and others may need them."""
+    if _freed() > MUCH:
+        give_back()
+
+
+def _freed() -> int:
+    """Return about how many bytes are free and held: what is resident, and neither a file's nor in use by the heap.
+
+    Python's own blocks and the stacks count too, some 100 MB. 0 where nobody tells.
+    """
+    if not sys.platform.startswith("linux"):
+        return 0
+    try:
+        ask = ctypes.CDLL(None).mallinfo2  # of glibc 2.33
+        with open("/proc/self/statm") as file:
+            _, resident, of_files, *_ = map(int, file.read().split())
+    except (OSError, AttributeError, ValueError):
+        return 0
+    ask.restype = _Mallinfo
+    return (resident - of_files) * os.sysconf("SC_PAGE_SIZE") - int(ask().uordblks)
+
+
+class _Mallinfo(ctypes.Structure):
+    """The answer of mallinfo2, of malloc.h."""
+
+    _fields_ = [
+        (name, ctypes.c_size_t)
+        for name in (
+            "arena", "ordblks", "smblks", "hblks", "hblkhd", "usmblks", "fsmblks", "uordblks", "fordblks", "keepcost",
+        )
+    ]  # fmt: skip
 
 
 class Resident(Generic[T]):

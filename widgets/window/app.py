@@ -22,6 +22,7 @@ from explorer.app.thread.orders import Engine
 from explorer.data.finding import with_whole_path
 from explorer.state.lasting import with_whole_paths
 from explorer.state.state import State
+from explorer.work.memory import hold_one_heap
 from explorer.work.preloading import load_ahead
 from explorer.work.processes.asked_to_end import ASKED, SIGNALLED, held, wished
 from widgets.base.look.icons import app_icon
@@ -135,6 +136,7 @@ def run_window(
 
     `on_ready` is called when the window is on screen and answers; the first frame comes later.
     """
+    hold_one_heap()
     with held():  # an exception while an icon is painted would leave Qt a painter without its picture, and it dies
         app = application(argv)
         leave_sources_unread()

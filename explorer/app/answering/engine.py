@@ -261,8 +261,8 @@ class LocalEngine:
         return nearest_exact(self.prepared(state, state.model), state.steps)
 
     def _answered(self, state: State, cancelled: Callable[[], bool]) -> Frame:
-        start = time.perf_counter()
-        names = [state.model, *state.compared]
+        self._answers = None  # before more is held: of a large network that is most of the memory there is
+        start, names = time.perf_counter(), [state.model, *state.compared]
         squares: list[Square] = []
         answers: list[tuple[Prepared, dict[str, Tensor]]] = []
         forward = 0.0

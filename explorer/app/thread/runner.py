@@ -25,7 +25,7 @@ from explorer.app.thread.orders import Engine, Job, NoEngine, Printed, Task, Tas
 from explorer.square.frame import Failure, Frame, Moved, OrbitCurve
 from explorer.state.catalogue import Busy, Catalogue
 from explorer.state.state import State
-from explorer.work.memory import RESTED, give_back
+from explorer.work.memory import RESTED, give_back, give_back_much
 from explorer.work.progress import Cancelled, listening
 
 BUSY_AFTER = 0.15  # seconds; what is quicker than this needs no word
@@ -203,8 +203,7 @@ class Runner:
                 return False
             # a cancellation is for what ran when it was called; a task between two parts has not heard of it
             given_up, self._cancel = self._cancel, False
-            if given_up:
-                self._rest = None
+            self._rest = None if given_up else self._rest
             job = self._jobs[0] if self._jobs else None
             if job is not None and (job.unwanted or (given_up and job.begun)):
                 self._end(job, job.cancelled(self._latest or State()))
@@ -226,6 +225,7 @@ class Runner:
         else:
             self._untidy = False
             self._tidy()
+        give_back_much()
         return True
 
     def _wait(self) -> None:

@@ -83,12 +83,12 @@ def a_world() -> World:
     import main as program
     from explorer.app.answering.engine import LocalEngine
     from explorer.app.remote.engine import DividedEngine
-    from explorer.work.memory import share_arenas
+    from explorer.work.memory import hold_one_heap
     from explorer.work.threads import tune
     from tests.widgets.soak.world import World
     from widgets.window.app import leave_sources_unread
 
-    share_arenas()
+    hold_one_heap()
     leave_sources_unread()
 
     def start() -> DividedEngine:
