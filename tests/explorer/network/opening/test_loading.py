@@ -266,7 +266,7 @@ def test_weights_are_found_within_a_checkpoint_wherever_they_lie(tmp_path: Path)
     assert load_weights(network, tmp_path / "deep.pt") == ()
     assert torch.equal(network.state_dict()[first], mean[first])
     torch.save({"epoch": 3, "model": {"other": torch.zeros(3)}, "loss": torch.zeros(1)}, tmp_path / "none.pt")
-    with pytest.raises(ModelError, match="none.pt: the tensor .* is none of this network; 1 of its 1 tensors do not"):
+    with pytest.raises(ModelError, match=r"none\.pt: the tensor .* is none of this network; 1 of its 1 tensors do not"):
         load_weights(network, tmp_path / "none.pt")
 
 
