@@ -28,23 +28,61 @@ class Net(nn.Module):
         return self.head(self.conv(image).relu().mean((2, 3))).squeeze(-1).tanh()
 """
 
+HALF = """
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv, self.norm = nn.Conv2d(1, 4, 3, padding=1).bfloat16(), nn.GroupNorm(2, 4)
+        self.last = nn.Conv2d(4, 2, 1).bfloat16()
+
+    def forward(self, image):
+        x = self.norm(self.conv(image.bfloat16()).float())
+        return self.last(x.bfloat16())
+"""
+
 
 @pytest.fixture
 def start() -> Callable[[], LocalEngine]:
     return lambda: LocalEngine(main.cards(), trust=True)
 
 
-def opened(open_window: Open, folder: Path, text: str) -> State:
+def state_of(folder: Path, text: str) -> State:
     (folder / "net.py").write_text(text)
     return State(f"{folder / 'net.py'}:Net", sample="digit-3", steps=(Step("rotate", (90.0,)),), device="cpu")
 
 
 def test_a_score_without_an_axis_has_a_curve_along_the_orbit(qtbot: QtBot, tmp_path: Path, open_window: Open) -> None:
     """The window said "IndexError: Dimension out of range", and no layer had a curve."""
-    window = open_window(opened(open_window, tmp_path, SCORE))
+    window = open_window(state_of(tmp_path, SCORE))
+    failed: list[object] = []
+    window.controller.failed.connect(failed.append)
     window.show_view("orbit")
     settle(qtbot, window, measured=True)
     done = window.controller
     qtbot.waitUntil(lambda: bool(done.curves) and done.curves[0].done == len(done.curves[0].values), timeout=LONGEST_MS)
-    assert window.infobar.isHidden()
+    assert not failed
     assert {"conv", "head", "output"} <= set(done.curves[0].errors)
+
+
+def test_casts_to_half_precision_are_said_to_be_what_stops_a_network(
+    qtbot: QtBot, tmp_path: Path, open_window: Open
+) -> None:
+    """The window said which types torch had met, and not what to do."""
+    window = open_window(State("d4-cnn", device="cpu"))
+    window.controller.change({"model": state_of(tmp_path, HALF).model})
+    qtbot.waitUntil(lambda: not window.infobar.isHidden(), timeout=LONGEST_MS)
+    said = window.infobar.text.text()
+    assert "layer conv raised RuntimeError" in said and "net.py, line 12" in said
+    assert "it runs in bfloat16, as it was made, and is measured in float32: let its forward cast" in said
+    # mended as it says, it is measured
+    mended = HALF.replace("image.bfloat16()", "image.to(self.conv.weight.dtype)")
+    mended = mended.replace(".float())", ".to(self.norm.weight.dtype))").replace(
+        "x.bfloat16()", "x.to(self.last.weight.dtype)"
+    )
+    window.controller.change({"model": state_of(tmp_path, mended).model})
+    window.controller.refresh()
+    settle(qtbot, window, measured=True)
+    assert window.controller.frame is not None and window.controller.frame.state.model.endswith("net.py:Net")
