@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from explorer.app.answering.engine import LocalEngine
 from explorer.declare.elements import Step
 from explorer.state.state import State
 from tests.widgets.parts.driving.windows import LONGEST_MS, Open, open_window, settle
+from widgets.views.charts.values import ValuesView
 
 __all__ = ["open_window"]
 
@@ -41,6 +43,21 @@ class Net(nn.Module):
     def forward(self, image):
         x = self.norm(self.conv(image.bfloat16()).float())
         return self.last(x.bfloat16())
+"""
+
+DEAD = """
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv, self.relu, self.last = nn.Conv2d(1, 9, 3, padding=1), nn.ReLU(), nn.Conv2d(9, 2, 1)
+        with torch.no_grad():
+            self.conv.bias[1:8] = -50.0
+
+    def forward(self, image):
+        return self.last(self.relu(self.conv(image)))
 """
 
 
@@ -86,3 +103,20 @@ def test_casts_to_half_precision_are_said_to_be_what_stops_a_network(
     window.controller.refresh()
     settle(qtbot, window, measured=True)
     assert window.controller.frame is not None and window.controller.frame.state.model.endswith("net.py:Net")
+
+
+def test_the_panel_of_values_names_dead_channels(qtbot: QtBot, tmp_path: Path, open_window: Open) -> None:
+    """Their number stood in a column of the layers alone, which is hidden at first."""
+    window = open_window(replace(state_of(tmp_path, DEAD), layer="relu"))
+    window.show_view("values")
+    view = window.panes.named("values")
+    assert isinstance(view, ValuesView)
+
+    def header() -> str:
+        return " ".join(text for text, _, _ in view.charts[0].header.parts)
+
+    qtbot.waitUntil(lambda: "dead 7 of 9 channels (1, 2, 3, 4, 5, 6, …)" in header(), timeout=LONGEST_MS)
+    window.controller.change({"layer": "conv"})
+    settle(qtbot, window)
+    qtbot.waitUntil(lambda: header().startswith("conv"), timeout=LONGEST_MS)
+    assert "dead" not in header()
