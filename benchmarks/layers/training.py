@@ -179,7 +179,7 @@ def _window() -> list[dict[str, Any]]:
             window.menus.actions["train"].trigger()
             page = window.files.trainer.page
             assert page is not None
-            page.folder = Path(name)
+            page.path.folder = Path(name)
             page.epochs.setValue(1000)  # it must not be over before it is gone back in
             page.follow.setChecked(False)
             page.start()

@@ -32,9 +32,10 @@ class Examples:
 class Coding(Protocol):
     """A network that has a code between an encoder and a decoder, of whoever wrote it.
 
-    `encode` gives the code, (n, d), of inputs (n, ...); `decode` gives inputs of codes. A network may have three more
-    methods: `examples() -> Examples`, `posterior(x) -> (mean, log of the variance)` where the code is drawn, and
-    `draw_codes(count, seed) -> (codes, words)` where it has a way of its own to draw them, with the words for it.
+    `encode` gives the code, (n, d), of inputs (n, ...); `decode` gives inputs of codes. A network may have four more
+    methods: `examples() -> Examples`, `posterior(x) -> (mean, log of the variance)` where the code is drawn,
+    `draw_codes(count, seed) -> (codes, words)` where it has a way of its own to draw them, with the words for it, and
+    `code_names(codes) -> names` where a code says in words what it asks for, as a class or a caption does.
     """
 
     def encode(self, x: Any) -> Any:

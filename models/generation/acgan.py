@@ -62,6 +62,10 @@ class ACGAN(Adversarial):
         told = F.one_hot(torch.arange(CLASSES).repeat_interleave(each), CLASSES).to(z)
         return torch.cat([told, z], 1)[:count], f"class after class, {each} each, the same z from N(0, 1) for all"
 
+    def code_names(self, z: Tensor) -> list[str]:
+        """Return the classes that are asked for."""
+        return [str(k) for k in z[:, :CLASSES].argmax(1).tolist()]
+
     def given(self, z: Tensor, chance: torch.Generator) -> Tensor:
         return torch.cat([F.one_hot(torch.randint(CLASSES, (len(z),), generator=chance), CLASSES).to(z), z], 1)
 

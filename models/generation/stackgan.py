@@ -222,6 +222,11 @@ class StackGAN(nn.Module):
         words = told(*torch.tensor(captions).repeat_interleave(each, 0).T)
         return torch.cat([words, z], 1)[:count], f"caption after caption, {each} each, the same z from N(0, 1) for all"
 
+    def code_names(self, asked: Tensor) -> list[str]:
+        """Return the captions in words."""
+        style, digit = asked[:, : len(STYLES)].argmax(1), asked[:, len(STYLES) : WORDS].argmax(1)
+        return [caption(s, d) for s, d in zip(style.tolist(), digit.tolist(), strict=True)]
+
     def made(self, captions: Tensor, chance: torch.Generator) -> tuple[Tensor, Tensor]:
         """Make pictures of both stages for captions, (N, 2) of style and digit; everything else is drawn."""
         words = told(*captions.T)

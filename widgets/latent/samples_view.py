@@ -105,7 +105,7 @@ class SamplesView(FrameView[Latent]):
         super().__init__(parent)
         self.said = QLabel()
         self.tiles = Tiles()
-        self.tiles.pointed.connect(lambda k: self.hovered.emit("" if k < 0 else f"sample {k}"))
+        self.tiles.pointed.connect(lambda k: self.hovered.emit(self._told(k)))
         content = QWidget()
         column = QVBoxLayout(content)
         column.setContentsMargins(0, 0, 0, 0)
@@ -142,6 +142,13 @@ class SamplesView(FrameView[Latent]):
         self.said.setText(f"  {len(samples):,} samples{so_far}, {parts[0].drawn}")
         if samples is not self.tiles.images:
             self.tiles.show_images(samples)
+
+    def _told(self, number: int) -> str:
+        """Return which sample that is, and what was asked for."""
+        parts = self.parts()
+        asked = parts[0].asked if parts else ()
+        more = f": {asked[number]}" if 0 <= number < len(asked) else ""
+        return "" if number < 0 else f"sample {number}{more}"
 
     def numbers(self) -> dict[str, NDArray[Any]]:
         parts = self.parts()

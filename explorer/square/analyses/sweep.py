@@ -139,4 +139,5 @@ def norms_of(expected: Tensor, answer: Tensor) -> Tensor:
     """
     if expected.shape[1:] != answer.shape[1:]:
         raise NoAction("the layer has other places after the element than the element makes of its own")
-    return torch.stack([(answer - expected).flatten(1).norm(dim=1), expected.flatten(1).norm(dim=1)])
+    # each sample may be one number, without an axis of its own
+    return torch.stack([values.reshape(len(values), -1).norm(dim=1) for values in (answer - expected, expected)])

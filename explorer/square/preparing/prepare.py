@@ -35,7 +35,15 @@ from explorer.network.tracing.layers import Layer, LayerError, Trace, innermost
 from explorer.network.tracing.running import attended, evaluating
 from explorer.network.tracing.trace import traced_run
 from explorer.network.tracing.walking import named_modules, named_tensors, parameters_of
-from explorer.square.preparing.trouble import NO_TROUBLE, Trouble, cut_behind, first_changed, first_not_finite, varying
+from explorer.square.preparing.trouble import (
+    NO_TROUBLE,
+    Trouble,
+    cut_behind,
+    first_changed,
+    first_not_finite,
+    runs_as_made,
+    varying,
+)
 from explorer.work.budget import held_bytes
 from explorer.work.progress import Cancelled, step
 
@@ -227,6 +235,7 @@ def prepare(
     require_values(model)
     lazy = any(isinstance(q, nn.parameter.UninitializedParameter) for q in parameters_of(model))
     stored = {} if lazy else rounding.stored(model)
+    made_in = {} if lazy else {name: value.dtype for name, value in named_tensors(model)}
     moved = on_device(model, device)  # whatever a class of somebody's own returns
     model = converted(moved if isinstance(moved, nn.Module) else model, dtype)
     model.eval()
@@ -242,9 +251,10 @@ def prepare(
             there = ", ".join(name for name, _ in named_modules(model) if name)
             raise ValueError(f"{error.args[0]}; {card.name} has: {there}") from None
         except LayerError as error:
-            if not (card.own and card.notes):
+            why = [*(card.notes if card.own else ()), *runs_as_made(model, x, made_in, dtype)]
+            if not why:
                 raise
-            raise LayerError(error.where, f"{error}; {'; '.join(card.notes)}") from error  # which may be why
+            raise LayerError(error.where, f"{error}; {'; '.join(why)}") from error
         names = [layer.name for layer in traced.layers]
         slow = first is not None and first.seconds >= SLOW_SECONDS
         if first is not None and slow:

@@ -6,12 +6,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
+from explorer.declare.inputs import Inputs
 from explorer.equivariance import measure
 from explorer.network.changing.conduct import varies
+from explorer.network.input.inputs import called
 from explorer.network.tracing.layers import LayerError, Trace
 from explorer.network.tracing.running import measured
+from explorer.network.tracing.walking import named_tensors
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,3 +93,27 @@ def varying(answer: object, again: object, dtype: torch.dtype) -> Trouble:
 def first_changed(values: Mapping[str, Tensor], others: Mapping[str, Tensor], names: Iterable[str]) -> str:
     """Return the first of these layers that differs in two runs, "" where none does."""
     return next((n for n in names if n in others and not torch.equal(values[n], others[n])), "")
+
+
+def runs_as_made(
+    model: nn.Module, x: Inputs, made_in: Mapping[str, torch.dtype], dtype: torch.dtype
+) -> tuple[str, ...]:
+    """Return in a clause that a network that has failed runs in the precision that it was made in; it keeps that.
+
+    Args:
+        made_in: the precision of each parameter and buffer before it was converted to `dtype`.
+    """
+    own = {kind for kind in made_in.values() if kind.is_floating_point and kind != dtype}
+    if not own:
+        return ()
+    for name, value in named_tensors(model):
+        value.data = value.data.to(made_in.get(name, value.dtype))
+    try:
+        called(model, x, clone=True)
+    except Exception:  # of anybody's code: then the precision is not what is wrong, or not all
+        return ()
+    made, now = (", ".join(sorted(str(k).removeprefix("torch.") for k in kinds)) for kinds in (own, {dtype}))
+    return (
+        f"it runs in {made}, as it was made, and is measured in {now}: let its forward cast to the precision of its "
+        "parameters, as in x.to(self.conv.weight.dtype)",
+    )

@@ -366,7 +366,7 @@ def test_what_varies_is_said_to_vary_also_where_it_is_broken(sound: bool, tmp_pa
     ("change", "told"),
     [
         ({}, ""),
-        ({"conv.bias": None}, "the tensor 'conv.bias' is missing; 0 of its 1 tensors do not fit, and 1 of the"),
+        ({"conv.bias": None}, "the tensor 'conv.bias' is missing; all its tensors fit, and 1 of the"),
         ({"other": (3,)}, "the tensor 'other' is none of this network; 1 of its 3 tensors do not fit"),
         ({"conv.bias": (5,)}, r"the tensor 'conv.bias' has the shape \(5,\), and in this network \(2,\)"),
     ],

@@ -215,6 +215,26 @@ def test_numbers_beside_an_image_are_found_by_trial(tmp_path: Path) -> None:
     assert {r.question.name: r.text for r in grid.rows}["images"] == "label:below7,image:3xanyxany"
 
 
+TEXT = """
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv, self.embed = nn.Conv2d(1, 16, 3, padding=1), nn.Embedding(50, 16)
+        self.text = nn.TransformerEncoderLayer(16, 2, 32, batch_first=True)
+    def forward(self, image, tokens):
+        return (self.conv(image).mean((2, 3)) * self.text(self.embed(tokens)).mean(1)).sum(-1)
+"""
+
+
+def test_a_text_beside_an_image_is_not_taken_for_one_number(tmp_path: Path) -> None:
+    """One token of no batch was looked up: of what the network does with a text nothing was seen."""
+    with pytest.raises(ValueError, match=r"its forward takes \(image, tokens\): say INPUT_SHAPE"):
+        checked_under("C4", f"{written(tmp_path, TEXT)}:Net")
+
+
 def test_fillings_keep_numbers_at_no_place() -> None:
     from explorer.data.filling import filling_texts
 

@@ -167,7 +167,7 @@ def test_a_grid_of_classes_has_the_same_z_in_each() -> None:
     z, words = acgan.ACGAN().draw_codes(200, 5)
     classes, style = z[:, :10].argmax(1), z[:, 10:]
     assert classes.tolist() == [k for k in range(10) for _ in range(20)] and "class" in words
-    assert torch.equal(style[:20], style[20:40])
+    assert torch.equal(style[:20], style[20:40]) and acgan.ACGAN().code_names(z)[::40] == ["0", "2", "4", "6", "8"]
 
 
 def test_a_digit_is_written_as_the_one_that_is_chosen() -> None:

@@ -109,6 +109,7 @@ def test_samples_have_the_same_z_for_every_caption() -> None:
     assert "caption" in words and torch.equal(asked[0::2, 13:], asked[:1, 13:].expand(30, -1))
     assert asked[::2, 3:13].argmax(1).tolist() == [*range(10)] * 3
     assert asked[::2, :3].argmax(1).tolist() == [k for k in range(3) for _ in range(10)]
+    assert StackGAN().code_names(asked)[::22] == ["a filled zero", "an outlined one", "a striped two"]
 
 
 def test_a_picture_is_drawn_as_the_caption_says() -> None:

@@ -141,6 +141,23 @@ def test_samples_scroll_through_thousands_and_paint_what_is_seen(qtbot: QtBot, o
     assert rows <= len(seen) / columns < rows + 2 and view.caption().startswith(f"{len(seen):,} of 2,048 samples")
 
 
+def test_a_sample_says_what_it_was_asked_for(qtbot: QtBot, open_window: Open) -> None:
+    """Caption follows caption, and under the mouse stood "sample 118" alone."""
+    window = open_window(State(model="stackgan", sample="digit-3"))
+    window.panes.raise_tab("samples")
+    view = window.panes.named("samples")
+    assert isinstance(view, SamplesView)
+    latent = finished(qtbot, window)
+    assert latent.samples is not None and len(latent.asked) == len(latent.samples)
+    assert latent.asked[0] == "a filled zero" and latent.asked[69] == "a filled one"
+    qtbot.waitUntil(lambda: len(view.tiles.images) == len(latent.asked), timeout=LONGEST_MS)
+    row, column = divmod(70, view.tiles.columns)
+    side = view.tiles.side + GAP
+    with qtbot.waitSignal(view.hovered, timeout=LONGEST_MS) as said:
+        qtbot.mouseMove(view.tiles.viewport(), QPoint(column * side + side // 2, row * side + side // 2))
+    assert said.args == ["sample 70: a filled one"]
+
+
 @pytest.mark.slow
 def test_a_network_without_a_code_is_told_so(qtbot: QtBot, open_window: Open) -> None:
     window = open_window(State(model="plain-cnn", sample="digit-3"))

@@ -30,7 +30,7 @@ NO_PAIRS = (
     "attention, click a step in the timeline to see what that step attends to."
 )
 NO_PATCHES = (
-    "{} is an image, and no layer of this model lies on pairs of its patches.\nOpen a network with attention over the "
+    "{}: no layer of this model lies on pairs of its patches.\nOpen a network with attention over the "
     "image, such as a ViT, to see it as a matrix."
 )
 

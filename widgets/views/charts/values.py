@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QPointF
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
-from explorer.declare.telling.summaries import Histogram, Statistics
+from explorer.declare.telling.summaries import Histogram, Silent, Statistics
 from explorer.square.frame import Square
 from widgets.base.frame_view import FrameView, Pages
 from widgets.base.look import theme
@@ -21,6 +21,7 @@ from widgets.charts.items.marks import Columns, fill, level
 from widgets.charts.plot import Plot
 
 NOTHING = "The values of the selected layer appear here as a histogram."
+MOST_DEAD = 6  # channels that are named
 NONE = "This layer has no finite values."
 
 
@@ -103,8 +104,9 @@ class ValuesView(FrameView[Square]):
         for chart, square, role in zip(self.charts, parts, ("first", "second")):
             assert square.figures is not None and square.figures.histogram is not None
             values = square.figures.values.get(square.layer.name)
+            silent = square.figures.silent.get(square.layer.name)
             name = f"{square.title}, {square.layer.name}" if len(parts) > 1 else square.layer.name
-            chart.show_histogram(square.figures.histogram, f"{name}{_told(values)}", role)
+            chart.show_histogram(square.figures.histogram, f"{name}{_told(values, silent)}", role)
 
     def numbers(self) -> dict[str, NDArray[Any]]:
         found: dict[str, NDArray[Any]] = {}
@@ -126,11 +128,14 @@ class ValuesView(FrameView[Square]):
         self._pages.apply_theme()
 
 
-def _told(values: Statistics | None) -> str:
+def _told(values: Statistics | None, silent: Silent | None) -> str:
     if values is None:
         return ""
     words = [f"mean {figure(values.mean)} ± {figure(values.std)}", f"{figure(values.low)} to {figure(values.high)}"]
     words += [f"{values.zeros:.1%} zeros"] if values.zeros else []
+    if silent is not None:
+        some = ", ".join(map(str, silent.channels[:MOST_DEAD])) + (", …" if len(silent.channels) > MOST_DEAD else "")
+        words += [f"dead {len(silent.channels)} of {silent.of} channels ({some})"]
     words += [values.strange] if values.strange else []
     return ": " + ", ".join(words)
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection
+from pathlib import Path
+
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLineEdit, QToolButton, QWidget
 
 from explorer.declare.card import ModelInfo
-from explorer.declare.states.model_name import PYTHON, code_of, named_as_shown
+from explorer.declare.states.model_name import PYTHON, code_of, file_stem, named_as_shown
+from explorer.work.files.places import at_home, free
 
 SPEEDS = (("as fast as it can", 0.0), ("10 steps a second", 10.0), ("2 steps a second", 2.0))
 FILTER = "Examples (*.npz *.safetensors)"
@@ -77,3 +81,39 @@ class Examples(QLineEdit):
     def _choose(self) -> None:
         if path := QFileDialog.getOpenFileName(self, "Examples", self.path, FILTER)[0]:
             self.setText(path)
+
+
+class Weights(QLineEdit):
+    """The file that the weights are written to: of the training that was started last, until the next one begins."""
+
+    def __init__(self, folder: Path, taken: Callable[[], Collection[Path]]) -> None:
+        """Write into a folder where no other is named; `taken` are the files of other trainings."""
+        super().__init__()
+        self.folder = folder
+        self._taken = taken
+        self.setToolTip("The weights are written here when the training is over")
+        self.browse = button("…")
+        self.browse.setAccessibleName("Choose the file")
+        self.browse.clicked.connect(self._choose)
+
+    @property
+    def path(self) -> Path:
+        return at_home(self.text())
+
+    @property
+    def taken(self) -> Collection[Path]:
+        return self._taken()
+
+    def free(self, info: ModelInfo) -> Path:
+        """Return a file for a network that is not there, and that no training will write."""
+        return free(self.folder / f"{file_stem(info.name)}.safetensors", self.taken)
+
+    def take(self) -> Path:
+        """Return the file of a training that begins, and show it: another one where the named one is taken."""
+        if self.path in self.taken:
+            self.setText(str(free(self.path, self.taken)))
+        return self.path
+
+    def _choose(self) -> None:
+        if path := QFileDialog.getSaveFileName(self, "Weights", self.text(), "Weights (*.safetensors)")[0]:
+            self.setText(path if path.endswith(".safetensors") else f"{path}.safetensors")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
 
 from explorer.app.training.channel import told
 from explorer.declare.card import ModelInfo
@@ -15,6 +15,7 @@ from explorer.square.frame import Frame
 from explorer.work.files.places import whole
 from widgets.window.opening.trouble import Trouble, caught
 from widgets.window.room.shell import Shell
+from widgets.window.training.left import Left, find
 from widgets.window.training.run import may_end
 
 if TYPE_CHECKING:  # its charts take a second to import, and not at the start
@@ -41,6 +42,7 @@ class Trainer(QObject):
         self._seen: dict[str, ModelInfo] = {}  # networks of the person's own whose page was opened
         self._before: dict[str, str] = {}  # {name of a network that learns: the model that was shown before it}
         self._drawn = ""  # the network that learns and is shown
+        self._left: dict[str, Left] | None = None  # by its network: what a window that was killed has left
 
     def card(self) -> ModelInfo | None:
         """Return the card in use if it can be trained, also one that is shown with other weights."""
@@ -101,6 +103,8 @@ class Trainer(QObject):
             self.page.choose(info.name)
         else:  # of other data, or not known as it is now
             self.page.offer(beside, info.name)
+        if self._left and (left := self._left.pop(info.name, None)) is not None:
+            self.page.path.setText(str(left.path))
         self.page.chain = chain_text(self._shell.controller.state.steps)
         self.page.show()
         self.page.raise_()
@@ -138,10 +142,32 @@ class Trainer(QObject):
 
     def follow(self, frame: Frame | None) -> None:
         """Say that a network that learns has been drawn, whole where it is looked at: it may show the next one."""
+        if frame is not None and self._left is None:
+            self._left = {}
+            QTimer.singleShot(0, self._look)
         if self.page is None or frame is None or not in_training(frame.state.model):
             return
         if not self._shell.panes.awaits(frame):
             self.page.drawn(split_name(frame.state.model)[1])
+
+    def _look(self) -> None:
+        """Offer to go on with a training whose window was killed."""
+        found = find()
+        self._left = {left.model: left for left in found}
+        if not found:
+            return
+        last = found[-1]
+        name = named_as_shown(last.model)
+        text = f"A training of {name} was cut off with its window after step {last.step:,}. "
+        text += f"What is kept of it lies beside {last.path}."
+        if len(found) > 1:
+            text += f" {len(found) - 1} more lie beside their weights."
+        info = next((m for m in self._trainable() if m.name == last.model), None)
+        if info is None:
+            self._shell.say("warning", f"{text} Open {name}, and Train goes on from there.")
+        else:
+            beside = [m for m in self._trainable() if m.domain == info.domain]
+            self._shell.offer(text, "Go on…", lambda: self._open(info, beside))
 
     def _gone(self, path: str) -> None:
         """Show what was shown before a network whose training has ended without weights."""

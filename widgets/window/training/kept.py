@@ -12,13 +12,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtWidgets import QCheckBox, QComboBox, QLineEdit
+from PySide6.QtWidgets import QCheckBox, QComboBox
 
-from explorer.work.files.places import at_home
+from widgets.window.training.fields import Weights
 from widgets.window.training.told import Series, Told, Wanted
 
 ENDING = ".training"  # of the folder, behind the name of the weights
 PLAN, SETTINGS, CURVES = "training.json", "steered.json", "curves.json"
+KEPT = "kept"  # of the folder of one that runs
 
 
 def folder_of(path: Path) -> Path:
@@ -38,24 +39,35 @@ def plan_of(folder: Path) -> Mapping[str, Any]:
 
 def keep(folder: Path, wanted: Wanted, told: Told) -> bool:
     """Put what is kept of a training that ended unfinished beside its weights; say whether there is anything."""
-    made, found = folder / "kept", folder_of(wanted.path)
-    if not plan_of(made) or (found.exists() and not plan_of(found)):  # what lies there is no training
+    made = folder / KEPT
+    if not plan_of(made):
         return False
     curves = {name: _written(getattr(told, name)) for name in ("losses", "errors", "figures")}
     try:
         (made / CURVES).write_text(json.dumps({**curves, "examples": wanted.examples}), encoding="utf-8")
+    except OSError:  # a disk that is full has been told of before
+        return False
+    return put_beside(folder, wanted.path)
+
+
+def put_beside(folder: Path, path: Path) -> bool:
+    """Put what is kept in the folder of a training beside its weights; say whether it is there."""
+    made, found = folder / KEPT, folder_of(path)
+    if not plan_of(made) or (found.exists() and not plan_of(found)):  # what lies there is no training
+        return False
+    try:
         if (settings := made.parent / SETTINGS).is_file():
             shutil.copyfile(settings, made / SETTINGS)
         shutil.rmtree(found, ignore_errors=True)
         shutil.move(made, found)
-    except OSError:  # a disk that is full has been told of before
+    except OSError:
         return False
     return True
 
 
 def take_up(folder: Path, wanted: Wanted, told: Told) -> bool:
     """Give a training that is about to start what is kept of an earlier one; say whether it goes on from that."""
-    made, found = folder / "kept", folder_of(wanted.path)
+    made, found = folder / KEPT, folder_of(wanted.path)
     if not (wanted.goes_on and plan_of(found)):
         return False
     shutil.copytree(found, made, dirs_exist_ok=True)
@@ -64,7 +76,7 @@ def take_up(folder: Path, wanted: Wanted, told: Told) -> bool:
     try:
         curves = json.loads((made / CURVES).read_text(encoding="utf-8"))
         for name in ("losses", "errors", "figures"):
-            for key, points in curves[name].items():
+            for key, points in curves.get(name, {}).items():
                 told.add(name, key, *points)
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         pass  # they are drawn from there on
@@ -96,16 +108,18 @@ def _written(curves: Mapping[str, Series]) -> dict[str, list[list[float]]]:
 class GoOn(QCheckBox):
     """Offered where an unfinished training of the chosen network is kept beside the weights that are named."""
 
-    def __init__(self, path: QLineEdit, card: QComboBox) -> None:
+    def __init__(self, path: Weights, card: QComboBox) -> None:
         super().__init__()
         self.setToolTip("Off, it begins anew, and what is kept goes when that one is over")
         self.hide()
-        path.textChanged.connect(lambda text: self.look(at_home(text), str(card.currentData())))
+        self._weights, self._card = path, card
+        path.textChanged.connect(self.look)
 
-    def look(self, path: Path, model: str) -> None:
-        """Look for one beside a file."""
-        plan = plan_of(folder_of(path))
-        there = bool(plan) and plan.get("model") == model
+    def look(self, *_: object) -> None:
+        """Look for one beside the file that is named; what runs is not offered to another one."""
+        path = self._weights.path
+        plan = {} if path in self._weights.taken else plan_of(folder_of(path))
+        there = bool(plan) and plan.get("model") == self._card.currentData()
         if there:
             self.setText(f"Go on from step {plan['step']:,}, which is kept")
         if there != self.wished:

@@ -12,11 +12,9 @@ from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
     QDoubleSpinBox,
-    QFileDialog,
     QFormLayout,
     QHBoxLayout,
     QLabel,
-    QLineEdit,
     QMenu,
     QProgressBar,
     QPushButton,
@@ -29,12 +27,12 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.declare.card import ModelInfo
-from explorer.declare.states.model_name import LIVE, file_stem
-from explorer.work.files.places import at_home, free
+from explorer.declare.states.model_name import LIVE
+from explorer.work.files.places import at_home
 from widgets.base.controls.dialog import Dialog
 from widgets.base.controls.elided_combo import ElidedCombo
 from widgets.base.look import theme
-from widgets.window.training.fields import SPEEDS, Examples, beside, button, row_of
+from widgets.window.training.fields import SPEEDS, Examples, Weights, beside, button, row_of
 from widgets.window.training.kept import GoOn
 from widgets.window.training.panels import ErrorPanel, LossPanel
 from widgets.window.training.run import Run, may_end
@@ -59,7 +57,7 @@ class TrainPage(Dialog):
         self.setWindowTitle("Train")
         self.resize(*SIZE)
         self.infos: dict[str, ModelInfo] = {}
-        self.folder = Path(folder or at_home("~"))
+        self._folder = Path(folder or at_home("~"))
         self.chain = ""
         self.launch: Callable[[Run], object] = Run.start
         self.runs: list[Run] = []
@@ -94,12 +92,8 @@ class TrainPage(Dialog):
         for text, speed in SPEEDS:
             self.speed.addItem(text, speed)
         self.examples = Examples()
-        self.path = QLineEdit()
-        self.path.setToolTip("The weights are written here when the training is over")
+        self.path = Weights(self._folder, self._taken)
         self.kept = GoOn(self.path, self.card)
-        self.browse = button("…")
-        self.browse.setAccessibleName("Choose the file")
-        self.browse.clicked.connect(self._browse)
         self.follow = QCheckBox("Show it in the window while it learns")
         self.follow.setChecked(True)
         self.follow.setToolTip("Off, the loss is drawn alone: no layer is measured, which costs the training nothing")
@@ -164,7 +158,7 @@ class TrainPage(Dialog):
         for text, box in (
             ("Network", self.card), ("Epochs", self.epochs), ("Seed", beside(self.seed, self.reseed)),
             ("Learning rate", self.rate), ("Loss", self.loss), ("Speed", self.speed),
-            ("Examples", beside(self.examples, self.examples.browse)), ("Weights", beside(self.path, self.browse)),
+            ("Examples", beside(self.examples, self.examples.browse)), ("Weights", beside(self.path, self.path.browse)),
         ):  # fmt: skip
             form.addRow(text, box)
         side = QVBoxLayout()
@@ -219,7 +213,7 @@ class TrainPage(Dialog):
 
     def start(self) -> None:
         """Start a training of the chosen network."""
-        path = at_home(self.path.text())
+        path = self.path.path
         if self.run is not None:
             self.run.warning = ""
         if missing := self.examples.missing(self.info):
@@ -233,7 +227,7 @@ class TrainPage(Dialog):
             return
         others = [self.infos[a.data()] for a in self.beside.menu().actions() if a.isChecked()]
         self._waiting += others
-        self._start(self.info, path)
+        self._start(self.info, self.path.take())
         if others:
             first = len(self.runs) - 1
             self.tabs.setCurrentIndex(1)
@@ -244,7 +238,7 @@ class TrainPage(Dialog):
         loss = str(self.loss.currentData()) if self.run is not None and self.run.info is info else ""
         wanted = Wanted(
             path, self.epochs.value(), self.seed.value(), self.rate.value(), loss, self.chain,
-            examples=self.examples.path, goes_on=self.kept.wished and path == at_home(self.path.text()),
+            examples=self.examples.path, goes_on=self.kept.wished and path == self.path.path,
         )  # fmt: skip
         run = Run(info, wanted, len(self.runs) + 1, self)
         run.changed.connect(self._changed)
@@ -254,7 +248,7 @@ class TrainPage(Dialog):
         self.which.addItem(run.name)
         self._begin(run)
         self.which.setCurrentIndex(self.which.count() - 1)
-        self._name_file()
+        self.kept.look()
         self._changed()
 
     def _begin(self, run: Run) -> None:
@@ -268,11 +262,10 @@ class TrainPage(Dialog):
     def _start_waiting(self) -> None:
         while self._waiting and sum(run.process.running for run in self.runs) < RUNNING:
             info = self._waiting.pop(0)
-            self._start(info, free(self.folder / f"{file_stem(info.name)}.safetensors"))
+            self._start(info, self.path.free(info))
 
     def _name_file(self) -> None:
-        taken = {run.wanted.path for run in self.runs}
-        self.path.setText(str(free(self.folder / f"{file_stem(self.info.name)}.safetensors", taken)))
+        self.path.setText(str(self.path.free(self.info)))
         self.examples.of(self.info)
         self._offer_others()
         if self.run is not None:
@@ -291,9 +284,10 @@ class TrainPage(Dialog):
                 action.setChecked(other.name in chosen)
         self.beside.setEnabled(bool(menu.actions()))
 
-    def _browse(self) -> None:
-        if path := QFileDialog.getSaveFileName(self, "Weights", self.path.text(), "Weights (*.safetensors)")[0]:
-            self.path.setText(path if path.endswith(".safetensors") else f"{path}.safetensors")
+    def _taken(self) -> set[Path]:
+        """Return the files that trainings have written or will write; one that was stopped leaves its own to others."""
+        runs = [run for run in self.runs if run.process.running or run.resumable or run.wanted.path.exists()]
+        return {run.wanted.path for run in runs}
 
     # steering -------------------------------------------------------------------------------------------------
     def _steer(self, index: int) -> None:

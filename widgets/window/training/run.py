@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from PySide6.QtCore import QObject, Signal
@@ -15,6 +14,7 @@ from explorer.declare.states.model_name import named_as_shown
 from explorer.work.progress import clock
 from widgets.base.text.words import figure
 from widgets.window.training.kept import as_kept, forget, keep, take_up
+from widgets.window.training.left import Place
 from widgets.window.training.process import TrainProcess
 from widgets.window.training.told import Series, Told, Wanted
 
@@ -51,7 +51,7 @@ class Run(QObject):
         self._next: int | None = None  # where to then: of a drag the last place counts, and no others wait in a queue
         self.warning = ""  # what cannot be done, while it goes on: said until somebody does something
         self.results: Mapping[str, float] = {}
-        self.folder = TemporaryDirectory(prefix="equiscope-training-", ignore_cleanup_errors=True)
+        self.folder = Place(self.wanted)
         self._again = take_up(Path(self.folder.name), self.wanted, self.told)
         self.process = self._process()
 

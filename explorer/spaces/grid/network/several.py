@@ -21,6 +21,7 @@ from explorer.network.input.arguments import ByName
 from explorer.network.input.recognise import Recognised
 from explorer.network.input.unplaced import (
     BATCH,
+    WHOLE,
     in_order,
     settled_forms,
     unplaced_forms,
@@ -33,6 +34,7 @@ from explorer.spaces.grid.network.form import InputSpec
 from explorer.work.limits import MAX_SIDE
 
 SIDE = 29  # of the images that come with the program, the first that a network is shown
+WORDS = 7  # of a text; no number of samples in a trial, so that no two axes fit by chance
 MOST_TRIALS = 64  # of what several arguments could be
 
 
@@ -148,7 +150,9 @@ def _others(images: Sequence[Sizes], alone: Sequence[Sizes], batch: int, form: S
     if _is_image(form):
         numbers = [unplaced_trial((NUMBER,), n) for n in (1, batch)]
         return [*numbers, _trial((int(form[0] or 0) + 1, *form[1:]), batch)]
-    return [*(_trial(image, batch) for image in images), *unplaced_others(form, alone, batch)]
+    # what looks up several numbers as well as one reads a text, and of that one number is no example
+    text = [torch.zeros((batch, WORDS), dtype=torch.long, device="cpu")] if form == WHOLE else []
+    return [*text, *(_trial(image, batch) for image in images), *unplaced_others(form, alone, batch)]
 
 
 def _trial(form: Sizes, batch: int) -> Tensor:

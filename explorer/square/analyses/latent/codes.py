@@ -88,6 +88,11 @@ class Coder:
         parts = [self.running(partial(self._model.decode, self._tensor(z))) for z in _parts(codes)]
         return pictures(torch.cat(parts).detach().cpu().float().numpy())
 
+    def asked(self, codes: Floats) -> tuple[str, ...]:
+        """Return what codes ask for in words, such as a class; nothing of a network whose codes say none."""
+        named = getattr(self.p.model, "code_names", None)
+        return () if named is None else tuple(map(str, self.running(partial(named, self._tensor(codes)))))
+
     def encode_examples(self) -> Iterator[None]:
         """Encode what is not encoded yet, and yield after each batch."""
         if self.examples is None:

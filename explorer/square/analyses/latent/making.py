@@ -209,7 +209,8 @@ def _assembled(found: Coder, state: State, z: Floats, moved: Floats, expected: F
     if found.problem:
         return made
     if (images := found.made.get(("samples", state.seed))) is not None:
-        made = replace(made, samples=images, drawn=found.made[("drawn", state.seed)], few=len(images) <= LITTLE)
+        drawn, asked = found.made[("drawn", state.seed)]
+        made = replace(made, samples=images, drawn=drawn, asked=asked, few=len(images) <= LITTLE)
     if not found.complete:
         return made
     plane = found.made.get(_key(choice, state))
@@ -345,12 +346,13 @@ def _samples(found: Coder, state: State, most: int) -> Iterator[None]:
         step("Decoding random codes", done / count)
         yield
     made = np.concatenate(parts)
-    if len(made) == count:
-        made = made[np.argsort(order, kind="stable")]
-    elif (every := count // len(made)) > 1:
-        made = made[np.argsort(order[: len(made)], kind="stable")]
+    z, every = z[order][: len(made)], count // len(made)
+    if len(made) == count or every > 1:
+        back = np.argsort(order[: len(made)], kind="stable")
+        made, z = made[back], z[back]
+    if every > 1:
         drawn = f"one in {every} of those to come: {drawn}"
-    found.made[key], found.made[("drawn", state.seed)] = _frozen(made), drawn
+    found.made[key], found.made[("drawn", state.seed)] = _frozen(made), (drawn, found.asked(z))
 
 
 def _terms(found: Coder) -> None:

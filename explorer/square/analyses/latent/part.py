@@ -78,6 +78,7 @@ class Latent:
         divergence: (dims,) KL of each number to N(0, 1), the mean over the examples; empty where nothing is drawn.
         terms: of the bound on the log-likelihood, in nats an image.
         samples: (n, height, width) uint8, decoded from random codes; `drawn` says from which.
+        asked: what the code of each sample asks for in words; empty where codes say nothing in words.
         few: whether these are the first few of them.
         laid: whether nothing more of the plane will come of this frame; the samples may still become more.
         whole: whether nothing more at all will come of it.
@@ -112,6 +113,7 @@ class Latent:
     terms: Mapping[str, float] = field(default_factory=dict)
     samples: NDArray[np.uint8] | None = None
     drawn: str = ""
+    asked: tuple[str, ...] = ()
     few: bool = False
     laid: bool = False
     whole: bool = False

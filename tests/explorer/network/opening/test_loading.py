@@ -217,7 +217,7 @@ def test_a_pickle_with_code_is_refused_and_not_run(tmp_path: Path) -> None:
     [
         (
             lambda w: w.pop("5.bias"),
-            r"'5.bias' is missing; 0 of its \d+ tensors do not fit, and 1 of",
+            r"'5.bias' is missing; all its tensors fit, and 1 of",
         ),
         (
             lambda w: w.update({"5.bias": torch.zeros(3)}),
@@ -250,6 +250,43 @@ def test_what_fits_is_loaded_and_the_rest_is_told(tmp_path: Path) -> None:
     assert bool((network.state_dict()[first] == 0.5).all()) and torch.equal(network.state_dict()["5.bias"], before)
     save_file(dict(network.state_dict()), tmp_path / "all.safetensors")
     assert load_weights(symmetric_net(), tmp_path / "all.safetensors", strict=False) == ()
+
+
+def test_weights_are_found_within_a_checkpoint_wherever_they_lie(tmp_path: Path) -> None:
+    """A checkpoint with the weights beside their running means was said to hold no tensors at all."""
+    own, mean = symmetric_net().state_dict(), {k: v + 1 for k, v in symmetric_net().state_dict().items()}
+    first = next(iter(own))
+    optimizer = {"state": {0: {"exp_avg": torch.zeros(3)}}, "param_groups": [{"lr": 0.1}]}
+    torch.save({"epoch": 3, "model": own, "model_ema": mean, "optimizer": optimizer}, tmp_path / "both.pt")
+    network = symmetric_net(fault=True)
+    (note,) = load_weights(network, tmp_path / "both.pt")
+    assert "of model, and not of model_ema" in note
+    assert torch.equal(network.state_dict()[first], own[first])
+    torch.save({"ema": {"decay": 0.9, "shadow": {f"module.{k}": v for k, v in mean.items()}}}, tmp_path / "deep.pt")
+    assert load_weights(network, tmp_path / "deep.pt") == ()
+    assert torch.equal(network.state_dict()[first], mean[first])
+    torch.save({"epoch": 3, "model": {"other": torch.zeros(3)}, "loss": torch.zeros(1)}, tmp_path / "none.pt")
+    with pytest.raises(ModelError, match=r"none\.pt: the tensor .* is none of this network; 1 of its 1 tensors do not"):
+        load_weights(network, tmp_path / "none.pt")
+
+
+def test_a_prefix_is_known_where_some_tensors_are_missing(tmp_path: Path) -> None:
+    """One tensor that was missing behind a prefix made all the others none of this network."""
+    own = dict(symmetric_net().state_dict())
+    gone = list(own)[-1]
+    stored = {f"model.net.{k}": v + 1 for k, v in own.items() if k != gone}
+    save_file(stored, tmp_path / "w.safetensors")
+    with pytest.raises(ModelError, match=f"'{gone}' is missing; all its tensors fit, and 1 of"):
+        load_weights(symmetric_net(), tmp_path / "w.safetensors")
+    network = symmetric_net()
+    (note,) = load_weights(network, tmp_path / "w.safetensors", strict=False)
+    assert note.endswith(f"untrained are {gone}")
+    first = next(iter(own))
+    assert torch.equal(network.state_dict()[first], own[first] + 1)
+    # one name that fits by chance is no prefix
+    save_file({"a.5.bias": own["5.bias"], "b": torch.zeros(1), "c": torch.zeros(1)}, tmp_path / "chance.safetensors")
+    with pytest.raises(ModelError, match="none of its 3 tensors fits"):
+        load_weights(symmetric_net(), tmp_path / "chance.safetensors", strict=False)
 
 
 @pytest.mark.parametrize("content", [b"", b"\0" * 100, b"not weights"])

@@ -71,6 +71,27 @@ def test_a_network_that_keeps_no_batch_is_told(count: int, said: str) -> None:
         relative(sweep, p, elements[:1], gx[:1])
 
 
+@pytest.mark.parametrize("way", [survey, sweep])
+def test_an_answer_of_one_number_for_each_input_has_a_curve(way: Any) -> None:
+    """A score of shape (n,) ended the curves of every layer in an IndexError."""
+
+    class Score(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.conv = conv(1, 3, fault=True)
+
+        def forward(self, x: Tensor) -> Tensor:
+            return self.conv(x).square().mean((1, 2, 3))
+
+    p = prepared(Score())
+    elements, gx = family(p, "rotate", 4)
+    with torch.inference_mode(), evaluating(p.model):
+        found, out = way(p, elements, gx, p.watched)
+    assert [tuple(one.shape) for one in out] == [(1,)] * 4
+    assert np.allclose(found["output"], one_by_one(p, elements, "output"), atol=1e-6)
+    assert max(found["output"]) > 1e-4 and max(found["conv"]) > 0.1
+
+
 @pytest.mark.parametrize("seconds", [5.0, 0.0])
 def test_what_is_estimated_says_so_until_it_is_replaced(seconds: float, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(explorer.square.analyses.orbits, "FULL_SECONDS", seconds)

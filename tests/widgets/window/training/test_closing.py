@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from explorer.declare.states.model_name import LIVE
 from explorer.state.state import State
 from tests.widgets.parts.driving.windows import LONGEST_MS, Open
 from widgets.window.main_window import MainWindow
+from widgets.window.training.left import LOCK, find
 from widgets.window.training.page import TrainPage
 from widgets.window.training.run import Run
 
@@ -93,6 +95,53 @@ def test_an_unfinished_training_goes_on_in_another_window(qtbot: QtBot, open_win
     qtbot.mouseClick(page.finish, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: not run.process.running, timeout=LONGEST_MS)
     assert (tmp_path / "own.safetensors").exists() and not kept.exists()
+
+
+def test_the_training_of_a_window_that_was_killed_is_offered_to_the_next_one(
+    qtbot: QtBot, open_window: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was lost with the window: nobody looked for what had been kept of it."""
+    monkeypatch.setenv("EQUISCOPE_CACHE", str(tmp_path / "cache"))
+    window = open_window(State("plain-cnn", device="cpu"))
+    page, run = begun(qtbot, window, tmp_path)
+    qtbot.waitUntil(lambda: len(run.told.kept) > 2, timeout=LONGEST_MS)
+    assert find() == []  # it runs, and nobody takes it away
+    killed = tmp_path / "cache" / "trainings" / "training-killed"
+    shutil.copytree(run.folder.name, killed, ignore=shutil.ignore_patterns(LOCK))  # as a kill leaves it
+    qtbot.mouseClick(page.stop, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: not run.process.running, timeout=LONGEST_MS)
+    window.close()
+    assert not (tmp_path / "own.safetensors.training").exists()
+
+    window = open_window(State("d4-cnn", device="cpu"))
+    qtbot.waitUntil(lambda: "was cut off with its window" in window.infobar.text.text(), timeout=LONGEST_MS)
+    assert "plain-cnn" in window.infobar.text.text() and not killed.exists()
+    qtbot.mouseClick(window.infobar.offer_button, Qt.MouseButton.LeftButton)
+    page = window.files.trainer.page
+    assert page is not None and page.info.name == "plain-cnn" and page.kept.wished
+    assert page.path.text() == str(tmp_path / "own.safetensors")
+    step = int("".join(filter(str.isdigit, page.kept.text())))
+    qtbot.mouseClick(page.go, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: page.run is not None and page.run.told.step > step, timeout=LONGEST_MS)
+    assert page.run is not None and 0 in page.run.told.kept and page.run.told.losses["loss"].x[0] == step + 1
+    assert page.kept.isHidden()  # what runs is not offered once more
+    qtbot.mouseClick(page.stop, Qt.MouseButton.LeftButton)
+
+
+def test_the_field_of_the_weights_names_the_file_of_the_training_that_runs(
+    qtbot: QtBot, open_window: Open, tmp_path: Path
+) -> None:
+    """After a start it named the file of the next one, which nobody had asked for."""
+    page, run = begun(qtbot, open_window(State("plain-cnn", device="cpu")), tmp_path)
+    assert page.path.text() == str(run.wanted.path) == str(tmp_path / "own.safetensors")
+    qtbot.mouseClick(page.go, Qt.MouseButton.LeftButton)
+    assert page.run is not None and page.path.text() == str(page.run.wanted.path) == str(tmp_path / "own-2.safetensors")
+    qtbot.mouseClick(page.stop, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: not page.runs[1].process.running, timeout=LONGEST_MS)
+    qtbot.mouseClick(page.go, Qt.MouseButton.LeftButton)  # nothing was written there
+    assert page.path.text() == str(page.runs[2].wanted.path) == str(tmp_path / "own-2.safetensors")
+    for one in (run, page.runs[2]):
+        one.process.stop()
 
 
 def test_a_folder_of_the_name_that_holds_something_else_stays(qtbot: QtBot, open_window: Open, tmp_path: Path) -> None:

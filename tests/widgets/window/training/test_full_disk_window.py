@@ -33,7 +33,7 @@ def test_a_full_disk_is_said_until_somebody_acts_and_the_training_goes_on(
     window.menus.actions["train"].trigger()
     page = window.files.trainer.page
     assert page is not None
-    monkeypatch.setattr("tempfile.tempdir", str(small))
+    monkeypatch.setenv("EQUISCOPE_CACHE", str(small))
     out = tmp_path / "out.safetensors"
     page.path.setText(str(out))
     click(qtbot, page.go)
