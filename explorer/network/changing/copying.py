@@ -16,6 +16,7 @@ from explorer.network.tracing.walking import modules_of
 
 _ATOMS = frozenset({int, float, bool, str, bytes, complex, type(None), type})
 _OWN = frozenset(vars(nn.Module()))  # what torch itself keeps in a module
+_NESTED = 3  # lists in lists that are looked into
 _EMPTY = frozenset({dict, OrderedDict, set, list})  # a copy of an empty one is a new one
 
 
@@ -58,20 +59,22 @@ def _cell(cell: CellType, memo: Mapping[int, Any]) -> CellType:
     return CellType(_twin(held, memo)) if _of_copied(held, memo) else cell
 
 
-def _of_copied(value: Any, memo: Mapping[int, Any]) -> bool:
-    inside = value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else (value,)
-    return any(isinstance(v, nn.Module | Tensor) and id(v) in memo for v in inside)
+def _of_copied(value: Any, memo: Mapping[int, Any], within: int = _NESTED) -> bool:
+    if isinstance(value, dict | list | tuple):
+        inside = value.values() if isinstance(value, dict) else value
+        return within > 0 and any(_of_copied(v, memo, within - 1) for v in inside)
+    return isinstance(value, nn.Module | Tensor) and id(value) in memo
 
 
-def _twin(value: Any, memo: Mapping[int, Any]) -> Any:
-    """Return the copy of a module or tensor, or of a list, tuple or dict of some; else the value."""
-    if not _of_copied(value, memo):
+def _twin(value: Any, memo: Mapping[int, Any], within: int = _NESTED) -> Any:
+    """Return the copy of a module or tensor, or of a plain list, tuple or dict of some; else the value."""
+    if not _of_copied(value, memo, within):
         return value
-    if isinstance(value, dict):
-        return {key: _twin(v, memo) for key, v in value.items()}
-    if isinstance(value, list | tuple):
-        return type(value)(_twin(v, memo) for v in value)
-    return memo[id(value)]
+    if type(value) is dict:
+        return {key: _twin(v, memo, within - 1) for key, v in value.items()}
+    if type(value) in (list, tuple):
+        return type(value)(_twin(v, memo, within - 1) for v in value)
+    return memo.get(id(value), value)
 
 
 def copied_module(module: nn.Module, memo: dict[int, Any]) -> nn.Module:
