@@ -85,6 +85,7 @@ def _sized(own: Recognised, way: Way) -> GraphInput:
         return found
     width = own.first_width() if channels is None else channels
     own.unproven.append("graph")
+    own.doubts.append("it runs with no signals of a graph that were tried; --input says what it takes")
     return GraphInput(channels=width, signals=way.signals, given=way.given, names=way.names)
 
 
