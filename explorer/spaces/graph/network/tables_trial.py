@@ -32,8 +32,9 @@ def tables_inputs(network: nn.Module) -> Iterator[GraphInput]:
     if not 1 < len(names) <= MOST or any(meant(name, ("edge_index",)) for name in names):
         return  # a list of edges is no table
     told = [bool(meant(name, ("adjacency",))) for name in names]
+    layouts = (*LAID, *IN_TIME) if any(told) else LAID
     for pairs in [told] if any(told) else [told, *_one_of(len(names))]:
-        if (found := _laid_out(network, names, pairs)) is not None:
+        if (found := _laid_out(network, names, pairs, layouts)) is not None:
             yield GraphInput(signals=(), tables=tuple((name, (text,)) for name, text in zip(names, found, strict=True)))
             return
 
@@ -43,10 +44,11 @@ def _one_of(count: int) -> list[list[bool]]:
     return [[k == pair for k in range(count)] for pair in range(1, count)]
 
 
-def _laid_out(network: nn.Module, names: Sequence[str], pairs: Sequence[bool]) -> list[str] | None:
+def _laid_out(
+    network: nn.Module, names: Sequence[str], pairs: Sequence[bool], layouts: Sequence[str]
+) -> list[str] | None:
     """Return the axes of each table of which some are matrices of all pairs; None where none of what is tried runs."""
     call, found = ByName(tuple(names)), []
-    layouts = LAID if not any(pairs) else (*LAID, *IN_TIME)
     for layout in layouts:
         for sets in _sharing(pairs):
 

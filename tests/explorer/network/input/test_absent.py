@@ -15,6 +15,7 @@ from explorer.network.changing.copying import duplicate
 from explorer.network.input.absent import without
 from explorer.network.opening.loading import find_card, load_model
 from explorer.network.opening.refusals import ModelError
+from explorer.network.tracing.layers import LayerError
 from tests.explorer.parts.own_files import checked_under, written
 
 RING = torch.tensor([[0, 1, 2, 3], [1, 2, 3, 0]])
@@ -32,6 +33,20 @@ class Weighted(nn.Module):
         if weights is not None:
             h = h * weights["own"]
         return h.index_add(0, edge_index[1], h[edge_index[0]])
+"""
+
+PAIRED = """
+import torch
+from torch import nn
+
+class Paired(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Linear(4, 3)
+
+    def forward(self, x, edge_index, edge_attr):
+        scalars, vectors, more, others = x
+        return self.first(scalars) + vectors.norm(dim=-1) + edge_attr[0] + more + others
 """
 
 
@@ -80,3 +95,9 @@ def test_none_among_the_arguments_in_python(tmp_path: Path) -> None:
     assert "weights" in inspect.signature(network.forward).parameters  # it is left as it was
     with pytest.raises(ValueError, match="argument 3 of the data is None"):
         check_equivariance(network, (torch.rand(4, 4), None, RING, None), "permutation")
+
+
+def test_what_runs_with_nothing_that_was_tried_says_so(tmp_path: Path) -> None:
+    name = f"{written(tmp_path, PAIRED)}:Paired"
+    with pytest.raises(LayerError, match="it runs with no signals of a graph that were tried; --input says what"):
+        checked_under("permutation", name, "karate")
