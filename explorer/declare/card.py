@@ -14,16 +14,19 @@ if TYPE_CHECKING:
     from explorer.declare.telling.choices import Choice
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Form:
     """The input that a network takes: signals of a sample, their sizes and order. Each space has its own.
 
     Attributes:
+        absent: arguments that its forward must be given, and is given None.
         space: name of the space whose samples it is made from.
         data: the kind of data a card with this form lives on, unless the card says so itself.
         fitted_as: whether there are `choices` of how samples are fitted to the network.
     """
 
-    __slots__ = ()
+    absent: tuple[str, ...] = ()
+
     space: ClassVar[str] = ""
     data: ClassVar[str] = ""
     fitted_as: ClassVar[bool] = False

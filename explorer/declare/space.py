@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from explorer.declare.elements import Step
     from explorer.declare.samples import Sample
 
+ABSENT = Question("absent", "None", "Arguments that its forward must be given, and that are None.", "names")
 Domains = Mapping[str, Callable[[str], Domain]]  # {first word of a field's text: the rest of it -> the domain}
 Representations = Mapping[str, Written]  # {word: how a representation is written}
 
@@ -166,9 +167,13 @@ class DeclaredSpace(ABC):
         return None
 
     # networks -------------------------------------------------------------------------------------------------
+    def asks(self) -> tuple[Question, ...]:
+        """Return its own questions, and the one that every space has."""
+        return (*self.questions, ABSENT)
+
     def declared(self, said: Declared) -> Form:
         """Return the form of an input that somebody declares; raise ValueError where it is impossible."""
-        asked = {question.name: question for question in self.questions}
+        asked = {question.name: question for question in self.asks()}
         if self.form is None:
             raise ValueError(f"what a network on a {said.kind} takes cannot be declared")
         if wrong := next((name for name, _ in said.answers if name not in asked), ""):

@@ -35,6 +35,7 @@ from explorer.network.changing.conduct import IN_PLACE, unmeasured
 from explorer.network.changing.convolving import convolving
 from explorer.network.changing.precision import converted, copied, device_of, precision_of
 from explorer.network.describing.statistics import exact, first_strange
+from explorer.network.input.absent import without_none
 from explorer.network.input.arguments import require_call, require_module
 from explorer.network.input.inputs import called, noticing
 from explorer.network.input.typed_tensors import untested
@@ -74,8 +75,8 @@ def check_equivariance(
     Args:
         model: any module that maps images (batch, channel, y, x) or a graph to a tensor; it is left as it was found.
         inputs: images (batch, channel, height, width), at least one; or a shape, for band-limited noise; or a graph as
-            the arguments of the network, (x, edge_index, ...); or one or several `Inputs`, as `equiscope.sequence`,
-            `graph`, `mesh` and `image` make them.
+            the arguments of the network, (x, edge_index, ...), of which some may be None; or one or several
+            `Inputs`, as `equiscope.sequence`, `graph`, `mesh` and `image` make them.
         group: "C4", "D4", "C8", ..., "translation", "SO2", "O2"; "permutation" for graphs and sets.
         x_field: field type of a tensor alone; default: a grid of scalars.
         overrides: {layer: field text} where the inferred field is wrong, as in {"conv1": "grid regular(C4)"}.
@@ -94,11 +95,12 @@ def check_equivariance(
         ValueError: unknown group or option, near-constant or non-finite input, a form or shape that is not understood.
         KeyError: an override names no layer; LayerError: a layer raised, and `.where` names it.
     """
+    require_module(model)
+    model, inputs = without_none(model, inputs)
     again = partial(
         check_equivariance, model, group=group, overrides=overrides, declared=declared, boundary=boundary, tol=tol,
         count=count, seed=seed, name=name, details=details, progress=progress,
     )  # fmt: skip
-    require_module(model)
     require_options(group, x_field, overrides, boundary, dtype, tol, count)
     symmetry = find_symmetry(group)
     given = given_inputs(inputs, symmetry, group, x_field, seed, model)

@@ -122,12 +122,12 @@ def _proposed(kind: str, own: Recognised) -> Taken:
     values: dict[str, Any] = {}
     why: dict[str, str] = {}
     arguments = _arguments(own)
-    for question in space.questions:
+    for question in space.asks():
         if question.sort == "ordered" and arguments:
             values[question.name] = _assigned(arguments, question)
             why[question.name] = f"its forward takes ({', '.join(arguments)})"
     try:
-        if any(q.name == "channels" for q in space.questions) and (width := own.first_width()) is not None:
+        if any(q.name == "channels" for q in space.asks()) and (width := own.first_width()) is not None:
             values["channels"], why["channels"] = width, own.why["channels"]
         for name, (value, reason) in space.proposed(own).items():
             values[name], why[name] = value, reason
@@ -161,7 +161,7 @@ def _running(given: Mapping[str, Taken], own: Recognised) -> tuple[str, str]:
             continue
         return kind, "an input of this kind runs through it"
     several = len(_arguments(own)) > 1
-    fits = [k for k in order if several == any(q.sort == "ordered" for q in given[k].space.questions)]
+    fits = [k for k in order if several == any(q.sort == "ordered" for q in given[k].space.asks())]
     return (fits or order)[0], "no input runs through it as filled in here"
 
 
@@ -171,7 +171,7 @@ def _looking(kind: str) -> str:
 
 def _rows(known: Taken) -> tuple[Row, ...]:
     return tuple(
-        Row(q, q.write(getattr(known.form, q.name)), known.why.get(q.name) or NO_REASON) for q in known.space.questions
+        Row(q, q.write(getattr(known.form, q.name)), known.why.get(q.name) or NO_REASON) for q in known.space.asks()
     )
 
 

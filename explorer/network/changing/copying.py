@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 from collections import OrderedDict
+from collections.abc import Mapping
+from types import CellType, FunctionType
 from typing import Any
 
 import torch
@@ -14,6 +16,7 @@ from explorer.network.tracing.walking import modules_of
 
 _ATOMS = frozenset({int, float, bool, str, bytes, complex, type(None), type})
 _OWN = frozenset(vars(nn.Module()))  # what torch itself keeps in a module
+_NESTED = 3  # lists in lists that are looked into
 _EMPTY = frozenset({dict, OrderedDict, set, list})  # a copy of an empty one is a new one
 
 
@@ -23,7 +26,55 @@ def duplicate(model: nn.Module) -> nn.Module:
     held = [v for m in modules_of(model) for v in (*vars(m).values(), *m._buffers.values()) if isinstance(v, Tensor)]
     lazy: Any = UninitializedBuffer  # torch's stubs have the arguments of another class
     memo: dict[int, Any] = {id(v): lazy(v.requires_grad, v.device, v.dtype) for v in held if is_lazy(v)}
-    return copied_module(model, memo | {id(v): v.detach().clone() for v in held if not is_lazy(v) and not v.is_leaf})
+    memo |= {id(v): v.detach().clone() for v in held if not is_lazy(v) and not v.is_leaf}
+    made = copied_module(model, memo)
+    for module in modules_of(made):
+        own = vars(module)
+        own.update({name: _enclosing(f, memo) for name, f in own.items() if isinstance(f, FunctionType)})
+    return made
+
+
+def _enclosing(function: FunctionType, memo: Mapping[int, Any]) -> FunctionType:
+    """Return a function that a module holds, as one that its constructor has made, with the copies of what it encloses.
+
+    `copy.deepcopy` leaves it as it is, and the copy of a network would run layers of the other one.
+    """
+    cells, defaults = function.__closure__ or (), function.__defaults__ or ()
+    twins = [_cell(cell, memo) for cell in cells]
+    if all(a is b for a, b in zip(cells, twins, strict=True)) and not _of_copied(defaults, memo):
+        return function
+    made = FunctionType(
+        function.__code__, function.__globals__, function.__name__, _twin(defaults, memo) or None, tuple(twins)
+    )
+    made.__kwdefaults__ = function.__kwdefaults__
+    made.__dict__.update(function.__dict__)
+    return made
+
+
+def _cell(cell: CellType, memo: Mapping[int, Any]) -> CellType:
+    try:
+        held = cell.cell_contents
+    except ValueError:  # it is empty
+        return cell
+    return CellType(_twin(held, memo)) if _of_copied(held, memo) else cell
+
+
+def _of_copied(value: Any, memo: Mapping[int, Any], within: int = _NESTED) -> bool:
+    if isinstance(value, dict | list | tuple):
+        inside = value.values() if isinstance(value, dict) else value
+        return within > 0 and any(_of_copied(v, memo, within - 1) for v in inside)
+    return isinstance(value, nn.Module | Tensor) and id(value) in memo
+
+
+def _twin(value: Any, memo: Mapping[int, Any], within: int = _NESTED) -> Any:
+    """Return the copy of a module or tensor, or of a plain list, tuple or dict of some; else the value."""
+    if not _of_copied(value, memo, within):
+        return value
+    if type(value) is dict:
+        return {key: _twin(v, memo, within - 1) for key, v in value.items()}
+    if type(value) in (list, tuple):
+        return type(value)(_twin(v, memo, within - 1) for v in value)
+    return memo.get(id(value), value)
 
 
 def copied_module(module: nn.Module, memo: dict[int, Any]) -> nn.Module:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +12,11 @@ from explorer.declare.card import Form
 from explorer.declare.space import kinds
 from explorer.declare.states.model_name import beside
 from explorer.declare.telling.asking import Declared, declared_from
+from explorer.network.input.absent import with_absent
 from explorer.network.input.recognise import Ambiguous, Recognised
 from explorer.network.space import NetworkSpace, space_of_kind, spaces
 from explorer.work.files.replacing import write_whole
+from explorer.work.progress import waited
 
 VERSION = 1
 LARGEST = 2**20  # bytes
@@ -31,7 +33,7 @@ class Taken:
 
     def declared(self) -> Declared:
         """Return it as somebody would say it."""
-        answers = ((q.name, q.write(getattr(self.form, q.name))) for q in self.space.questions)
+        answers = ((q.name, q.write(getattr(self.form, q.name))) for q in self.space.asks())
         return Declared(self.kind, tuple((name, text) for name, text in answers if text))
 
 
@@ -45,13 +47,45 @@ def taken(own: Recognised, said: Declared | None, where: str) -> Taken:
         ValueError: what is said cannot be, or nothing tells what it takes; in one sentence.
     """
     if said is None:
-        space, form = _recognised(own)
+        space, form = _as_it_runs(own)
         return Taken(space, form.data or space.kinds[0].name, form, dict(own.why))
     if said.kind not in kinds():
         raise ValueError(f"{said.kind!r:.40} is no kind of data; the kinds are {', '.join(kinds())}")
     space = space_of_kind(said.kind)
     form = space.declared(said)
     return Taken(space, said.kind, form, dict.fromkeys(("data", *(name for name, _ in said.answers)), where))
+
+
+def _as_it_runs(own: Recognised) -> tuple[NetworkSpace, Form]:
+    """Return what a network takes with all of its arguments, else with None for some of them.
+
+    Raises:
+        ValueError: it takes nothing either way, or several things with all of them; in one sentence.
+    """
+    try:
+        found, refused = _recognised(own), None
+        if not own.unproven:
+            return found
+    except Ambiguous:
+        raise
+    except ValueError as error:
+        found, refused = None, error
+    for names, other in () if own.says_something() else with_absent(own):
+        waited()
+        try:
+            space, form = _recognised(other)
+        except ValueError:
+            continue
+        if other.unproven or other.last_resort:
+            continue
+        own.why.update(other.why)
+        are = f"{' and '.join(names)} {'is' if len(names) == 1 else 'are'}"
+        own.doubts.extend([*other.doubts, f"{are} None: with nothing else that was tried it runs; --input says more"])
+        return space, replace(form, absent=names)
+    if found is not None:
+        return found
+    assert refused is not None
+    raise refused
 
 
 def _recognised(own: Recognised) -> tuple[NetworkSpace, Form]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import itertools
+import re
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from types import ModuleType
@@ -15,6 +16,7 @@ from torch.nn.parameter import is_lazy
 from explorer.declare.telling.values import told_value
 from explorer.network.tracing.walking import named_modules, named_tensors
 
+_NONE = re.compile(r"\b(None|Optional|NoneType)\b")
 MANY = 128  # places, more than the data have that a network is shown first
 
 
@@ -56,6 +58,7 @@ class Recognised:
         why: {what of its input: the reason for what is taken}, noted as it is found out; "data" is the kind of data.
         doubts: sentences about what was taken for something, and may be something else.
         last_resort: kinds of data that a space took though nothing tells of them but that the network runs.
+        unproven: what was taken for the input though no trial of it ran.
         reads_nothing: why it is known to read nothing by name off its only argument, empty where it is not.
     """
 
@@ -66,6 +69,7 @@ class Recognised:
     why: dict[str, str] = field(default_factory=dict)
     doubts: list[str] = field(default_factory=list)
     last_resort: list[str] = field(default_factory=list)
+    unproven: list[str] = field(default_factory=list)
     reads_nothing: list[str] = field(default_factory=list)
 
     def said(self, name: str) -> Any:
@@ -97,6 +101,10 @@ class Recognised:
         """Return the arguments of its forward that have no default, also where a function makes the network."""
         varied = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
         return tuple(p.name for p in self._parameters() if p.default is p.empty and p.kind not in varied)
+
+    def optional(self) -> tuple[str, ...]:
+        """Return the arguments of its forward that may be None, as their annotations say."""
+        return tuple(p.name for p in self._parameters() if _NONE.search(str(p.annotation)))
 
     def by_keyword(self) -> tuple[str, ...]:
         """Return the arguments of its forward that can only be given by name, and have no default."""

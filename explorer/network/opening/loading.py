@@ -40,6 +40,7 @@ from explorer.declare.telling.asking import Declared, parse_declared
 from explorer.declare.telling.values import told_value
 from explorer.network.changing.copying import duplicate
 from explorer.network.describing.source_lines import TEXT
+from explorer.network.input.absent import without
 from explorer.network.input.declared import Taken, remembered_inputs, taken
 from explorer.network.input.recognise import Recognised
 from explorer.network.opening.files.contents import Damaged
@@ -348,6 +349,11 @@ def load_model(
             raise ModelError(card.name, f"{card.name} has no parameter {name!r}; it has: {known}")
         values[name] = value
     model = built(card.name, partial(card.build, **values))
+    if card.input.absent:
+        try:
+            without(model, card.input.absent)
+        except ValueError as error:
+            raise ModelError(card.name, f"{card.name}: {error}") from None
     for note in card.notes if card.own else ():
         tell(note)
     path = weights or (WEIGHTS / card.weights if card.weights else None)

@@ -169,10 +169,12 @@ class SequenceSpace(Space):
         assert isinstance(form, SequenceInput)
         if not form.sequences:
             return form
+        from dataclasses import replace
+
         from explorer.spaces.sequence.network.several import declared_sequences
 
         layout = form.layout if dict(said.answers).get("layout") else "NTC"
-        return declared_sequences(form.sequences, layout, form.most)
+        return replace(declared_sequences(form.sequences, layout, form.most), absent=form.absent)
 
     def proposed(self, network: Recognised) -> Mapping[str, tuple[Any, str]]:
         from explorer.spaces.sequence.network.several import proposed_sequences

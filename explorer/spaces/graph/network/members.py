@@ -68,8 +68,42 @@ def set_of(values: Sequence[Tensor], model: nn.Module, names: Sequence[str], cal
             found.append(one)
     if not found or _of_numbers_alone(found, values):
         return None
+    found += [one for one in groups_in(values, [of.axes for of in found], model, call) if one not in found]
     turns = [in_order(one.of, one.fields(), values, names, call) for one in found]
     return replace(turns[0], turns=tuple(turns[1:]))
+
+
+def groups_in(values: Sequence[Tensor], taken: Sequence[Sequence[Axes]], model: nn.Module, call: Call) -> list[Members]:
+    """Return groups of members, which lie along the other axis of a matrix of who is in which, and along no other.
+
+    Its network takes one fewer; one more that has no members changes nothing, or is divided by their number.
+
+    Args:
+        taken: axes of each argument that count the members of a set, for each set that is known.
+    """
+    found = []
+    for k, value in enumerate(values):
+        own = {axis for axes in taken for axis in axes[k]}
+        if value.ndim < 2 or len(own) != 1 or bool((value < 0).any()):
+            continue
+        pair = {value.ndim - 2, value.ndim - 1}
+        for axis in pair - own if own < pair else ():
+            one = Members(k, tuple((axis,) if j == k else () for j in range(len(values))))
+            if value.shape[axis] >= FEWEST and answer_of(model, one.fewer(values), call) is not None:
+                found += [one] if _empty_is_nothing(one, values, model, call) else []
+    return found
+
+
+def _empty_is_nothing(group: Members, values: Sequence[Tensor], model: nn.Module, call: Call) -> bool:
+    """Say whether one more group without members changes no answer, or one that is divided by how many there are."""
+    k, (axis,) = group.of, group.axes[group.of]
+    more = torch.cat([values[k], torch.zeros_like(values[k].narrow(axis, 0, 1))], axis)
+    one, two = answer_of(model, values, call), answer_of(model, [*values[:k], more, *values[k + 1 :]], call)
+    if one is None or two is None or not one.isfinite().all():
+        return False
+    if one.shape != two.shape:  # an answer for each group has one more
+        return one.ndim == two.ndim and sum(a != b for a, b in zip(one.shape, two.shape, strict=True)) == 1
+    return not bool(two.isfinite().all()) or torch.allclose(one, two, 1e-4, 1e-5)
 
 
 def _of_numbers_alone(found: Sequence[Members], values: Sequence[Tensor]) -> bool:

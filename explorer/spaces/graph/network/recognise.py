@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from explorer.network.input.call_forms import asked, of_one, unnamed, way_of, ways
-from explorer.network.input.recognise import Recognised
+from explorer.network.input.recognise import Ambiguous, Recognised
 from explorer.network.input.ways import AS_PAIR, BY_NAME, IN_ORDER, Way, meant, spellings
 from explorer.spaces.graph.network.attempts import (
     filters_planes,
@@ -84,6 +84,8 @@ def _sized(own: Recognised, way: Way) -> GraphInput:
     if channels is None and (found := taken(own, way)) is not None:
         return found
     width = own.first_width() if channels is None else channels
+    own.unproven.append("graph")
+    own.doubts.append("it runs with no signals of a graph that were tried; --input says what it takes")
     return GraphInput(channels=width, signals=way.signals, given=way.given, names=way.names)
 
 
@@ -168,7 +170,7 @@ def _of_any_name(own: Recognised, needed: tuple[str, ...]) -> GraphInput | None:
             f"{takes}, and with no tables that were tried it runs; say them as in {beside}, N for a row a node, E "
             "for a row an edge, and their sizes"
         )
-    raise ValueError(
+    raise (Ambiguous if found else ValueError)(
         f"{takes}, and {runs}; say which it is called with, in order, as in INPUT_SIGNALS = ('x', 'edge_index') in the "
         "file or --input 'graph signals=x,edge_index', or call check_equivariance with the tensors"
     )

@@ -25,6 +25,7 @@ from explorer.spaces.graph.network.members import Members, in_order
 
 ROWS = (9, 7, 11, 6)  # members of the sets A, B, C, D: no two as many
 OTHER_ROWS = (8, 10, 5, 12)
+SHARED = 0.3  # of the members of a set that a group has
 
 
 def axes_of(text: str) -> list[str]:
@@ -32,13 +33,21 @@ def axes_of(text: str) -> list[str]:
 
 
 def table(text: str, seed: int, rows: Sequence[int] = ROWS) -> Tensor:
-    """Return numbers for a table; a matrix between all members of a set has none below zero, and is its transpose."""
+    """Return numbers for a table; a matrix between all members of a set has none below zero, and is its transpose.
+
+    Between two sets it says who belongs to which group, with ones, and none is empty.
+    """
     axes = axes_of(text)
     shape = [rows[ord(axis) - ord("A")] if axis.isupper() else int(axis) for axis in axes]
     chance = torch.Generator().manual_seed(seed)
     if axes[-2:-1] == axes[-1:] and axes[-1].isupper():
         found = torch.rand(shape, generator=chance, device="cpu")
         return (found + found.transpose(-2, -1)) / shape[-1]
+    if axes[-2:-1] != axes[-1:] and all(axis.isupper() for axis in axes[-2:]) and len(axes) > 1:
+        at = torch.arange(max(shape[-2:]), device="cpu")
+        found = (torch.rand(shape, generator=chance, device="cpu") < SHARED).float()
+        found[..., at % shape[-2], at % shape[-1]] = 1.0
+        return found
     return torch.randn(shape, generator=chance, device="cpu")
 
 

@@ -12,6 +12,7 @@ from explorer.network.input.ways import meant
 from explorer.network.tracing.trials import Counting, answer_of
 from explorer.spaces.graph.network.attempts import searched, widths
 from explorer.spaces.graph.network.form import GraphInput
+from explorer.spaces.graph.network.members import groups_in
 from explorer.spaces.graph.network.tables import OTHER_ROWS, ROWS, axes_of, table
 
 MOST = 4  # tables
@@ -30,9 +31,24 @@ def tables_inputs(network: nn.Module) -> Iterator[GraphInput]:
     names = needed_arguments(network)
     if not 1 < len(names) <= MOST or any(meant(name, ("edge_index",)) for name in names):
         return  # a list of edges is no table
-    call, found = ByName(names), []
-    pairs = [bool(meant(name, ("adjacency",))) for name in names]
-    layouts = LAID if not any(pairs) else (*LAID, *IN_TIME)
+    told = [bool(meant(name, ("adjacency",))) for name in names]
+    layouts = (*LAID, *IN_TIME) if any(told) else LAID
+    for pairs in [told] if any(told) else [told, *_one_of(len(names))]:
+        if (found := _laid_out(network, names, pairs, layouts)) is not None:
+            yield GraphInput(signals=(), tables=tuple((name, (text,)) for name, text in zip(names, found, strict=True)))
+            return
+
+
+def _one_of(count: int) -> list[list[bool]]:
+    """Return that each table but the first may be a matrix of all pairs, whatever it is called."""
+    return [[k == pair for k in range(count)] for pair in range(1, count)]
+
+
+def _laid_out(
+    network: nn.Module, names: Sequence[str], pairs: Sequence[bool], layouts: Sequence[str]
+) -> list[str] | None:
+    """Return the axes of each table of which some are matrices of all pairs; None where none of what is tried runs."""
+    call, found = ByName(tuple(names)), []
     for layout in layouts:
         for sets in _sharing(pairs):
 
@@ -45,9 +61,29 @@ def tables_inputs(network: nn.Module) -> Iterator[GraphInput]:
             if (wide := _taken(network, call, texts, len(names))) is not None:
                 found.append(texts(wide))
                 break
-    if found:
-        best = next((one for one in found if _hears(network, call, one)), found[0])
-        yield GraphInput(signals=(), tables=tuple((name, (text,)) for name, text in zip(names, best, strict=True)))
+    if not found:
+        return None
+    return _grouped(network, call, next((one for one in found if _hears(network, call, one)), found[0]))
+
+
+def _grouped(network: nn.Module, call: ByName, texts: list[str]) -> list[str]:
+    """Return tables of which one that says who is in which group has a letter for the groups, as many as there are."""
+    taken = [[tuple(k for k, axis in enumerate(axes_of(text)) if axis == of) for text in texts] for of in _sets(texts)]
+    for k, text in enumerate(texts):
+        *before, last = axes_of(text)
+        letter = chr(ord("A") + len(taken))
+        made = [*texts[:k], "x".join([*before, letter]), *texts[k + 1 :]]
+        if len(taken) == len(ROWS) or last.isupper() or not before[-1].isupper():
+            continue
+        if answer_of(network, _made(made, OTHER_ROWS), call) is None:
+            continue
+        if any(one.of == k for one in groups_in(_made(made), taken, network, call)):
+            return made
+    return texts
+
+
+def _sets(texts: Sequence[str]) -> list[str]:
+    return list(dict.fromkeys(axis for text in texts for axis in axes_of(text) if axis.isupper()))
 
 
 def _sharing(pairs: Sequence[bool]) -> Iterator[tuple[str, ...]]:

@@ -87,6 +87,7 @@ def _read_off(own: Recognised, channels: int) -> tuple[str, ...]:
 def _sized(own: Recognised, shape: InputShape) -> InputSpec:
     """Return what a network takes that says nothing of sides: any, multiples of a number, or one size, as it runs."""
     if (found := image_by_trial(own, shape)) is None:
+        own.unproven.append("grid")
         own.doubts.append(f"it runs on no images of {shape[0]} channel(s) that were tried; --input says what it takes")
     return found or InputSpec(shape)
 

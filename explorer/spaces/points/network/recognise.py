@@ -95,6 +95,8 @@ def attempts(network: nn.Module) -> Iterator[PointsInput]:
 def _sized(own: Recognised, way: Way) -> PointsInput:
     channels = own.channels()
     width = own.first_width() if channels is None and "x" in way.signals else channels
+    own.unproven.append("points")
+    own.doubts.append("it runs with no signals of points that were tried; --input says what it takes")
     return _said(own, PointsInput(channels=width, signals=way.signals, given=way.given, names=way.names))
 
 

@@ -73,15 +73,15 @@ def grown(before: tuple[int, ...], after: tuple[int, ...]) -> dict[int, float] |
 
 
 def _coarse_by_size(layer: Layer) -> bool:
-    """Return whether code leaves a fraction of the steps, so that only their number says that they are coarser."""
+    """Return whether code leaves a part or a multiple of the steps, so that only their number says how far apart."""
     domain = layer.field.domain if layer.field is not None and layer.field.guessed else None
-    return isinstance(domain, Steps) and domain.apart > 1 and (not layer.leaf or not hasattr(nn, layer.kind))
+    return isinstance(domain, Steps) and domain.apart != 1 and (not layer.leaf or not hasattr(nn, layer.kind))
 
 
 def not_coarser(run: Trial, inputs: Inputs, layers: Sequence[Layer]) -> frozenset[tuple[int, ...]]:
     """Return the shapes of layers whose places do not change most where the steps that they would stand for do.
 
-    The last steps of a sequence are a fraction of it as well.
+    The last steps of a sequence are a fraction of it as well, and of relative positions there are nearly twice as many.
     """
     domain, names = inputs.field.domain, [n.name for n in layers]
     if not layers or not isinstance(domain, Steps) or not inputs.x.is_floating_point():
@@ -93,13 +93,14 @@ def not_coarser(run: Trial, inputs: Inputs, layers: Sequence[Layer]) -> frozense
         before = run(domain.as_given(noise), names)
         for layer in layers:
             assert layer.field is not None and isinstance(layer.field.domain, Steps)
-            places, apart = layer.shape[layer.field.domain.axis], round(layer.field.domain.apart)
+            places, apart = layer.shape[layer.field.domain.axis], layer.field.domain.apart
             for at in {0, places // 3, 2 * places // 3, places - 1}:
                 other = noise.clone()
-                other[at * apart : (at + 1) * apart] *= -1
+                first = int(at * apart)
+                other[first : first + max(1, round(apart))] *= -1
                 change = run(domain.as_given(other), [layer.name])[layer.name] - before[layer.name]
                 most = int(layer.field.domain.places_first(change).flatten(1).norm(dim=1).argmax())
-                if abs(most - at) > 1:
+                if abs(most - at) > max(1.0, 1 / apart):
                     found.add(layer.shape)
     except torch.OutOfMemoryError:
         raise
@@ -244,8 +245,15 @@ class SequenceInference(Inference):
 
         It is asked of those without a field, and of those whose steps were told by sizes that other axes may have too.
         """
-        if no_steps := not_coarser(run, inputs, [n for n in layers if _coarse_by_size(n)]):
-            return SequenceInference(inputs, self.told, self.longer, no_steps)
+        no_steps = not_coarser(run, inputs, [n for n in layers if _coarse_by_size(n)])
+        return self._longer(run, inputs, [n for n in layers if n.shape not in no_steps], no_steps) or (
+            SequenceInference(inputs, self.told, self.longer, no_steps) if no_steps else None
+        )
+
+    def _longer(
+        self, run: Trial, inputs: Inputs, layers: Sequence[Layer], no_steps: frozenset[tuple[int, ...]]
+    ) -> Inference | None:
+        """Return what a longer sequence tells; None where that is nothing."""
         open_ = [n for n in layers if n.field is None and len(n.shape) > 1]
         doubted = [n for n in layers if _doubtful(n)]
         if not (open_ or doubted) or len(self.lengths) > 1 or not isinstance(inputs.field.domain, Steps):
@@ -270,8 +278,8 @@ class SequenceInference(Inference):
             told[key] = apart if apart == round(apart) and told.get(key, apart) == apart else math.nan
         told = {key: apart for key, apart in told.items() if not math.isnan(apart)}
         if any(_misled(n, tuple(longer[n.name].shape)) for n in doubted):
-            return SequenceInference(inputs, told, x)
-        return SequenceInference(inputs, told) if told else None
+            return SequenceInference(inputs, told, x, no_steps)
+        return SequenceInference(inputs, told, apart=no_steps) if told else None
 
     def resized(self, inputs: Inputs) -> Inputs | None:
         return None if self.longer is None else inputs.with_x(self.longer)

@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from explorer.network.changing.copying import copied_module
+from explorer.network.changing.copying import copied_module, duplicate
 
 
 class Tied(nn.Module):
@@ -129,3 +129,29 @@ def test_what_cannot_be_copied_and_is_no_part_of_the_network_is_shared() -> None
     made: Any = copied_module(model, {})
     assert made.turn is model.turn and len(made.of_turns.table) == 4
     assert made.first.weight is not model.first.weight and made.also[0] is not model.also[0]
+
+
+class Enclosing(nn.Module):
+    """Holds functions that its constructor has made of its layers, as minGPT does."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.mlp = nn.ModuleDict({"fc": nn.Linear(3, 4), "proj": nn.Linear(4, 2)})
+        layers, m, unset = [self.mlp["fc"], self.mlp["proj"]], self.mlp, None
+        self.run = lambda x: m["proj"](m["fc"](x).relu())
+        self.each = lambda x, layers=layers: [layer.weight.sum() for layer in layers] + [x, unset]
+        self.plain = lambda x: 2 * x
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.plain(self.run(x))
+
+
+def test_functions_that_enclose_layers_run_those_of_the_copy() -> None:
+    network, x = Enclosing(), torch.rand(5, 3)
+    twin = duplicate(network).double()
+    assert twin(x.double()).dtype == torch.float64 and network(x).dtype == torch.float32
+    seen: list[str] = []
+    twin.get_submodule("mlp.fc").register_forward_hook(lambda *_: seen.append("fc"))
+    twin(x.double())
+    assert seen == ["fc"] and twin.each(x)[0].dtype == torch.float64
+    assert twin.plain is network.plain  # what encloses nothing of it is shared

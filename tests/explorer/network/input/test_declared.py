@@ -43,7 +43,7 @@ def test_every_form_is_written_and_read_again(space: object) -> None:
 
     assert isinstance(space, Space) and space.form is not None
     form = space.form()
-    answers = tuple((q.name, q.write(getattr(form, q.name))) for q in space.questions)
+    answers = tuple((q.name, q.write(getattr(form, q.name))) for q in space.asks())
     said = Declared(space.kinds[0].name, answers)
     assert answers and parse_declared(said.text()) == said == declared_from(said.to_json())
     assert space.declared(said) == form
