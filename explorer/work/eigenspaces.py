@@ -191,7 +191,7 @@ def lowest(
     from scipy.sparse.csgraph import connected_components
 
     n = matrix.shape[0]
-    parts, label = connected_components(matrix, directed=False) if n > DENSE else (1, None)
+    parts, label = connected_components(matrix, directed=False) if n > DENSE else (1, np.zeros(n, np.int64))
     if parts == 1:
         return _of_one(matrix, k, shift, lambda shifted: factor(shifted, order), told, seed, guess)
     by_part = np.argsort(label, kind="stable")
