@@ -174,3 +174,14 @@ def test_an_interrupt_before_it_listens_leaves_no_traceback(how: str) -> None:
     started = [sys.executable, "-c", f"{BEFORE_IT_LISTENS}\n{how}"]
     done = subprocess.run(started, capture_output=True, text=True, timeout=LONGEST, cwd=Path(__file__).parents[4])
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+
+
+@pytest.mark.parametrize("words", ["check c4-cnn", "run c4-cnn --out out", "--screenshot a.png"])
+def test_a_folder_that_is_gone_is_told(tmp_path: Path, words: str) -> None:
+    """torch's library ends the process there with a line of its own."""
+    gone, program = tmp_path / "gone", Path(__file__).parents[4] / "main.py"
+    gone.mkdir()
+    calls = f"cd '{gone}' && rmdir '{gone}' && exec '{sys.executable}' '{program}' {words}"
+    place = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    done = subprocess.run(["sh", "-c", calls], capture_output=True, text=True, timeout=LONGEST, env=place)
+    in_one_sentence((done.returncode, done.stdout, done.stderr), "the folder that this was called in is gone")
