@@ -11,7 +11,7 @@ try:
 except KeyboardInterrupt:
     raise SystemExit(130) from None
 
-from main import main  # noqa: E402
+from main import main
 
 if __name__ == "__main__":
     sys.exit(main())
