@@ -7,9 +7,12 @@ imported before it is needed: the window is on screen before torch has arrived.
 from __future__ import annotations
 
 if __name__ == "__main__":  # before all other imports, which take half a second
-    from explorer.work.processes.asked_to_end import leave_at_once
+    try:
+        from explorer.work.processes.asked_to_end import leave_at_once
 
-    leave_at_once()
+        leave_at_once()
+    except KeyboardInterrupt:  # in the hundredth of a second that this takes
+        raise SystemExit(130) from None
     from explorer.work.files.compiled import keep_compiled
 
     keep_compiled()

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import sys
 
-from explorer.work.processes.asked_to_end import leave_at_once
+try:
+    from explorer.work.processes.asked_to_end import leave_at_once
 
-leave_at_once()  # this module is imported by the command alone; what follows takes half a second
+    leave_at_once()  # this module is imported by the command alone; what follows takes half a second
+except KeyboardInterrupt:
+    raise SystemExit(130) from None
 
-from main import main  # noqa: E402
+from main import main
 
 if __name__ == "__main__":
     sys.exit(main())

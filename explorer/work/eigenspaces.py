@@ -170,20 +170,95 @@ def lowest(
     matrix: Sparse,
     k: int,
     shift: float,
-    factor: Callable[[Sparse], Factors],
+    factor: Callable[[Sparse, Index | None], Factors],
     told: Callable[[int], None] = lambda solves: None,
     seed: int = 0,
     guess: float = 0.0,
+    order: Index | None = None,
 ) -> Lowest:
     """Return k or a few more of the smallest eigenpairs of a sparse positive semidefinite matrix, (n, n).
 
     So many more that the last of the k lies in a whole eigenspace, unless that has more than MOST_SPARE vectors beyond.
+    A matrix that falls into parts has the eigenvectors of its parts: 0 repeats as often as there are parts, and a
+    search in the whole would look for all of these at once.
 
     Args:
         shift: what is added to the diagonal so that the matrix can be factorised, small against what is sought.
         told: called before each solve with the number of those before.
         guess: about the largest of those eigenvalues where that is known; with a shift near to it fewer solves do.
+        order: in which the unknowns are eliminated.
     """
+    from scipy.sparse.csgraph import connected_components
+
+    n = matrix.shape[0]
+    parts, label = connected_components(matrix, directed=False) if n > DENSE else (1, np.zeros(n, np.int64))
+    if parts == 1:
+        return _of_one(matrix, k, shift, lambda shifted: factor(shifted, order), told, seed, guess)
+    by_part = np.argsort(label, kind="stable")
+    ends = np.searchsorted(label[by_part], np.arange(parts + 1))
+    ordered, rank = matrix.tocsr()[by_part].tocsc()[:, by_part], None
+    if order is not None:
+        rank = np.empty(n, np.int64)
+        rank[order] = np.arange(n)
+        rank = rank[by_part]
+
+    def found(a: int, b: int, wanted: int) -> Lowest:
+        """Find the smallest eigenpairs of the part of rows a to b."""
+        if b - a == 1:  # of many single places a search would take long
+            return Lowest(np.array([ordered[a, a]]), np.ones((1, 1)), 1)
+        inner = None if rank is None else np.argsort(rank[a:b])
+        return _of_one(ordered[a:b, a:b], wanted, shift, lambda shifted: factor(shifted, inner), told, seed, guess)
+
+    size = float(abs(matrix).sum(axis=0).max())
+    pairs = list(pairwise(ends.tolist()))
+    wanted = [min(b - a, -(-k * (b - a) // n) + SPARE) for a, b in pairs]
+    each = [found(a, b, many) for (a, b), many in zip(pairs, wanted)]
+    while True:
+        values = np.sort(np.concatenate([one.values[: one.whole] for one in each]))
+        last = values[k - 1] if len(values) >= k else np.inf
+        # whose next eigenvalue may be among them
+        short = [
+            i for i, ((a, b), one) in enumerate(zip(pairs, each))
+            if one.whole < b - a and one.values[one.whole - 1] <= last * (1 + SAME) + NOISE * size
+        ]  # fmt: skip
+        if not short:
+            break
+        for i in short:
+            a, b = pairs[i]
+            wanted[i] = min(b - a, 2 * max(wanted[i], each[i].whole))
+            each[i] = found(a, b, wanted[i])
+    return _joined([(by_part[a:b], one) for (a, b), one in zip(pairs, each)], k, size, n)
+
+
+def _joined(parts: list[tuple[Index, Lowest]], k: int, size: float, n: int) -> Lowest:
+    """Return k or a few more of the smallest eigenpairs of n places, from those of each part and its places."""
+    values = np.concatenate([one.values[: one.whole] for _, one in parts])
+    part = np.repeat(np.arange(len(parts)), [one.whole for _, one in parts])
+    column = np.concatenate([np.arange(one.whole) for _, one in parts])
+    order = np.argsort(values, kind="stable")
+    level = levels(values[order], size)
+    most = int(np.searchsorted(level, level[min(k, n) - 1], "right"))  # of whole eigenspaces
+    whole, kept = most, min(most, k + 4 * MOST_SPARE)
+    if kept < most:
+        whole = int(np.searchsorted(level, level[min(k, n) - 1]))
+    vectors = np.zeros((n, kept))
+    for at, number in enumerate(order[:kept].tolist()):
+        places, one = parts[part[number]]
+        vectors[places, at] = one.vectors[:, column[number]]
+    found = values[order[:kept]]
+    return Lowest(found, by_rule(found, vectors, size), whole)
+
+
+def _of_one(
+    matrix: Sparse,
+    k: int,
+    shift: float,
+    factor: Callable[[Sparse], Factors],
+    told: Callable[[int], None],
+    seed: int,
+    guess: float,
+) -> Lowest:
+    """Return what `lowest` does, of a matrix that is taken for one part."""
     n, spare, seen = matrix.shape[0], SPARE, Lanczos(matrix, shift, factor, told, seed)
     while True:
         wanted = min(n, k + spare)

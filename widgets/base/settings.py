@@ -12,9 +12,10 @@ from typing import Any
 
 from PySide6.QtCore import QObject, QSettings, QTimer, Signal
 
-from explorer.work.files.replacing import is_device
+from explorer.work.files.replacing import is_device, keep_aside
 
 LOOK_MS = 2000  # between two looks at whether the settings can be written
+ASIDE = "kept_aside"  # property of damaged settings: the name of the copy
 SETTINGS = "EQUISCOPE_SETTINGS"  # environment: the path of an INI file in place of the person's own settings
 
 
@@ -46,7 +47,12 @@ def trouble(settings: QSettings) -> str:
     """Return in a sentence what is wrong with the file of the settings, "" where it can be read and written."""
     name = settings.fileName()
     if settings.status() == QSettings.Status.FormatError:
-        return f"The settings in {name} are damaged: what can be read of them is used."
+        kept = settings.property(ASIDE)
+        if kept is None:  # before Qt writes the file again
+            copy = keep_aside(Path(name))
+            settings.setProperty(ASIDE, kept := copy.name if copy is not None else "")
+        more = f", and {kept} beside it holds the file as it was" if kept else ""
+        return f"The settings in {name} are damaged: what can be read of them is used{more}."
     if settings.status() == QSettings.Status.AccessError or (Path(name).is_file() and not settings.isWritable()):
         return f"The settings in {name} cannot be read or written: what you choose is forgotten when the window closes."
     return ""

@@ -151,7 +151,7 @@ class Files(QObject):
             told = f"{Path(path).name} is damaged ({session.lost[0]}{more}): the rest of it is used."
             self._shell.say("warning", told)
         lesson = bool(self.guide.course.number(Path(path)))
-        self.session_path = "" if lesson else path
+        self.session_path = "" if lesson or session.lost else path  # what could not be read stays in the file
         if session.layout and not lesson:
             layout = bytes(QByteArray.fromBase64(session.layout.encode()).data())
             self._shell.docks.restore(layout)

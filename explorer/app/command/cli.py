@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from explorer.app.command import train_verb, trusting
-from explorer.app.command.doors import BadInput, Doors, tell_two_meanings
+from explorer.app.command.doors import BadInput, Doors, require_folder, tell_two_meanings
 from explorer.app.command.listing import listed
 from explorer.app.command.parsing import parser
 from explorer.app.remote.tampering import measured_by_us
@@ -62,6 +62,7 @@ def _told_in_a_line(argv: Sequence[str], doors: Doors) -> int:
             args = parser().parse_args(argv)
         except SystemExit as end:  # --help
             return int(end.code or 0)
+        require_folder()
         _declare_input(args)
         _expect(getattr(args, "data", ""), doors.alone if args.verb is None else None)
         model = getattr(args, "model", "")

@@ -60,3 +60,14 @@ def tell_two_meanings(names: Iterable[str], doors: Doors) -> None:
         if base and not re.search(r"[/\\]", base) and os.path.exists(base) and base in doors.cards():
             here = os.path.join(os.curdir, base)
             print(f"equiscope: {base} is the network of the program; what lies here is {here}", file=sys.stderr)
+
+
+def require_folder() -> None:
+    """Raise BadInput where the folder that the program was called in is gone.
+
+    No path of a command would lead anywhere, and a library of torch ends the process with a line of its own.
+    """
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        raise BadInput("the folder that this was called in is gone; change to one that is there") from None

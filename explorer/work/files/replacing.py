@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import secrets
 import shutil
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 FULL = 2**14  # bytes that are free on a disk on which nothing can be written
+ASIDE = 5  # copies of a damaged file that are kept; the last one is written over
 HALF = ".part"  # in the names of files that are being written; one that stays is of a process that was killed
+OLD_S = 3600.0  # after which nobody writes any more to a file of such a name
+_LEFT = re.compile(rf"\.[0-9a-f]{{12}}{re.escape(HALF)}(\.\w+)?")
+_cleared: set[Path] = set()
 
 
 def is_device(path: Path) -> bool:
@@ -25,6 +31,20 @@ def _is_full(folder: Path) -> bool:
         return shutil.disk_usage(folder).free < FULL
     except OSError:
         return False
+
+
+def _clear(folder: Path) -> None:
+    """Remove what killed processes have left half written in a folder, once for each."""
+    if folder in _cleared:
+        return
+    _cleared.add(folder)
+    with suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            if not _LEFT.fullmatch(entry.name):
+                continue
+            with suppress(OSError):
+                if time.time() - entry.stat(follow_symlinks=False).st_mtime > OLD_S:
+                    os.unlink(entry.path)
 
 
 @contextmanager
@@ -45,6 +65,7 @@ def replacing(path: Path) -> Iterator[Path]:
                 with beside.open("rb") as made, target.open("wb") as taking:
                     shutil.copyfileobj(made, taking)
             return
+        _clear(target.parent)
         beside = target.with_name(f".{secrets.token_hex(6)}{HALF}{path.suffix}")
         try:
             yield beside
@@ -96,3 +117,21 @@ def filled(folder: Path, alone: bool = False) -> Iterator[Path]:
             with suppress(OSError):  # it is not empty
                 one.rmdir()
         raise
+
+
+def keep_aside(path: Path) -> Path | None:
+    """Copy a damaged file beside itself before it is written again; return the copy, None where it cannot be made.
+
+    What can be read of it is used, and the rest would be gone with the next choice of a person.
+    """
+    try:
+        data = path.read_bytes()
+        for number in range(1, ASIDE + 1):
+            beside = path.with_name(f"{path.name}.damaged{number if number > 1 else ''}")
+            if not beside.exists() or beside.read_bytes() == data or number == ASIDE:
+                write_whole(beside, data)
+                shutil.copymode(path, beside)
+                return beside
+    except OSError:
+        pass
+    return None

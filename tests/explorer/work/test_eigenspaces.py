@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -304,3 +305,44 @@ def test_an_eigenspace_that_a_block_does_not_hold_is_whole_with_a_guess_too(k: i
     expected = np.repeat([0, 2 / 9, 4 / 9, 6 / 9], [1, 9, 36, 84])
     np.testing.assert_allclose(found.values[: found.whole], expected[: found.whole], atol=1e-10)
     assert k <= found.whole
+
+
+# What falls into parts.
+
+
+@pytest.mark.parametrize("guess", [0.0, 0.3])
+def test_parts_have_the_eigenvectors_of_the_whole(guess: float) -> None:
+    parts = [
+        nx.grid_2d_graph(23, 19),
+        nx.cycle_graph(40),
+        nx.grid_2d_graph(30, 41),
+        nx.cycle_graph(40),
+        nx.path_graph(1),
+    ]
+    graph = nx.convert_node_labels_to_integers(
+        nx.disjoint_union_all([nx.convert_node_labels_to_integers(p) for p in parts])
+    )
+    n = len(graph)
+    mixed = np.random.default_rng(0).permutation(n)
+    matrix = csr_array(laplacian(edges_of(graph), n))[mixed][:, mixed]
+    order = np.random.default_rng(1).permutation(n)
+    found = lowest(matrix, 30, 0.01, Factors, guess=guess, order=order)
+    values, vectors = np.linalg.eigh(matrix.toarray())
+    assert found.whole >= 30 and (found.values[:5] < 1e-9).all() and found.values[5] > 1e-6
+    np.testing.assert_allclose(found.values[: found.whole], values[: found.whole], atol=1e-9)
+    ours, theirs = found.vectors[:, : found.whole], by_rule(values, vectors, 2.0)[:, : found.whole]
+    np.testing.assert_allclose(ours @ ours.T, theirs @ theirs.T, atol=1e-7)
+    np.testing.assert_allclose(ours, theirs, atol=1e-5)
+
+
+def test_no_search_in_the_whole_looks_for_a_vector_of_each_part() -> None:
+    ring = laplacian(edges_of(nx.cycle_graph(500)), 500)
+    sizes: set[int] = set()
+
+    def factor(matrix: Any, order: NDArray[np.int64] | None) -> Factors:
+        sizes.add(matrix.shape[0])
+        return Factors(matrix, order)
+
+    found = lowest(csr_array(block_diag([ring] * 6)), 8, 0.01, factor)
+    assert (found.values[:6] < 1e-9).all() and found.values[6] > 1e-6
+    assert sizes == {500}  # one of 40 parts took minutes

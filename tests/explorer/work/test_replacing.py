@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from explorer.work.files.replacing import filled, replacing, write_whole
+from explorer.work.files.replacing import filled, keep_aside, replacing, write_whole
 
 
 def test_what_fails_leaves_what_was_there(tmp_path: Path) -> None:
@@ -108,3 +108,29 @@ def test_what_was_there_before_stays_where_a_folder_is_not_filled(tmp_path: Path
         (tmp_path / "another's").mkdir()
         raise OSError("full")
     assert (tmp_path / "another's").exists()
+
+
+def test_what_a_killed_process_left_goes_when_something_is_written_beside_it(tmp_path: Path) -> None:
+    old, young, other = (tmp_path / name for name in (f".{'ab' * 6}.part.json", f".{'cd' * 6}.part.json", ".own.part"))
+    folder = tmp_path / f".{'ef' * 6}.part"
+    folder.mkdir()
+    for path in (old, young, other):
+        path.write_text("{")
+    for path in (old, other, folder):
+        os.utime(path, (1e9, 1e9))
+    write_whole(tmp_path / "a.json", b"{}")
+    assert {path.name for path in tmp_path.iterdir()} == {"a.json", young.name, other.name, folder.name}
+
+
+@pytest.mark.parametrize(
+    "contents", [[b"one"], [b"one", b"two"], [b"one", b"two", b"one"], [bytes([k]) for k in range(9)]]
+)
+def test_damaged_files_are_kept_aside_each_once_and_not_without_end(tmp_path: Path, contents: list[bytes]) -> None:
+    path = tmp_path / "a.ini"
+    for content in contents:
+        path.write_bytes(content)
+        copy = keep_aside(path)
+        assert copy is not None and copy.read_bytes() == content
+    copies = [one for one in tmp_path.iterdir() if one != path]
+    assert len(copies) == min(len(set(contents)), 5)
+    assert keep_aside(tmp_path / "none.ini") is None

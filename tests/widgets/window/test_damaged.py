@@ -12,6 +12,7 @@ from PySide6.QtCore import QSettings
 from PySide6.QtWidgets import QMenu, QTabBar
 from pytestqt.qtbot import QtBot
 
+from explorer.state.session import load_session, save_session
 from explorer.state.state import State
 from tests.widgets.parts.frames.fake_engine import FakeEngine
 from widgets.base.look import theme
@@ -122,6 +123,38 @@ def test_a_damaged_list_of_trusted_files_is_told_in_a_line_also_after_the_first_
 def test_a_file_that_is_none_of_settings_is_told_in_a_line(opened: Opened) -> None:
     told = opened.again(bytes(range(256)) * 40)
     assert str(opened.path) in told and "\n" not in told and len(told) < 300
+
+
+def test_damaged_settings_are_kept_beside_those_that_are_written(opened: Opened) -> None:
+    content = bytes(range(256)) * 40
+    told = opened.again(content)
+    copy = opened.path.with_name("settings.ini.damaged")
+    assert copy.read_bytes() == content and "and settings.ini.damaged beside it holds the file as it was" in told
+    assert opened.path.read_bytes() != content
+    other = content + b"[[["
+    assert "settings.ini.damaged2 beside it" in opened.again(other)
+    assert copy.read_bytes() == content and copy.with_name("settings.ini.damaged2").read_bytes() == other
+
+
+def test_a_damaged_session_is_not_saved_over(
+    opened: Opened, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, other = tmp_path / "a.json", tmp_path / "b.json"
+    save_session(path, State(sample="digit-3"), {"text": "Much that was written"})
+    damaged = path.read_bytes().replace(b'"text": "', b'"text": 5, "old": "')
+    path.write_bytes(damaged)
+    settings = QSettings(str(opened.path), QSettings.Format.IniFormat)
+    window = MainWindow(FakeEngine, State(sample="digit-3"), settings, SPECS)
+    qtbot.addWidget(window)
+    with qtbot.waitSignal(window.on_screen):
+        window.show()
+    with qtbot.waitSignal(window.controller.session_opened):
+        window.controller.open_session(str(path))
+    assert "a.json is damaged" in window.infobar.text.text()
+    monkeypatch.setattr(window.files, "ask_save", lambda *_: str(other))
+    window.menus.actions["save"].trigger()
+    assert path.read_bytes() == damaged and load_session(other).state.sample == "digit-3"
+    window.close()
 
 
 def test_a_layout_leaves_no_tabs_of_the_former_one(opened: Opened, qtbot: QtBot) -> None:

@@ -18,7 +18,7 @@ from pathlib import Path
 from explorer.declare.states.model_name import code_of
 from explorer.network.opening.files.looking import code_in
 from explorer.work.files.places import at_home, settings_folder
-from explorer.work.files.replacing import write_whole
+from explorer.work.files.replacing import keep_aside, write_whole
 
 NAME = "trusted.json"
 VERSION = 1
@@ -174,6 +174,8 @@ def _keep_text(path: Path, digest: str) -> None:
 def _write(some: Sequence[Trusted]) -> None:
     folder = settings_folder()
     folder.mkdir(parents=True, exist_ok=True)
+    if damage():
+        keep_aside(folder / NAME)
     names = {one.digest: one.name for one in some}
     places = {one.digest: [one.path, one.when] for one in some if one.path}
     whole = {"equiscope_trust": VERSION, "sha256": names, "places": places}

@@ -17,8 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.spaces.mesh.surface.connection import Connection, wrapped
-from explorer.spaces.mesh.surface.topology import Halfedges
+from explorer.spaces.mesh.surface.topology import Halfedges, SurfaceError
 from explorer.work.eigenspaces import Factors
+from explorer.work.progress import step
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
@@ -26,6 +27,11 @@ Index = NDArray[np.int64]
 TIME = 1e-3  # of the diffusion of the curvature, in units of the area: over some 3 % of the surface's width
 FLAT = 1e-6  # curvature times the surface's width, or change of it across the surface, below which it says nothing
 HALF = 1e-9  # radians from half a turn, which two arrows on either side of a ridge make
+PIECE = 8000  # vertices for which libigl is called at a time: it keeps the interpreter, 0.03 ms for each
+RINGS = (
+    7  # of faces round a piece: it looks at five rings of vertices, and the normals of the last have faces of their own
+)
+MOST_NEIGHBOURS = 2000  # of a vertex: libigl takes the square of them (0.7 s), with 10,000 for 46 s
 OPEN = 1e-6  # what a direction must be determined by, in [0, 1], to be told from rounding
 
 
@@ -51,17 +57,59 @@ def principal_curvatures(vertices: Array, halfedges: Halfedges) -> tuple[Array, 
     """Return the direction of the larger curvature, (V, 3), and both, k1 ≥ k2, (V,): positive on a sphere.
 
     Where there are too few vertices around to fit a quadric, both curvatures are 0.
-    """
-    import igl
 
+    Raises:
+        SurfaceError: a vertex of so many neighbours that the quadrics of all of them are fitted to the whole surface.
+    """
+    degree = np.bincount(halfedges.edges[1], minlength=halfedges.count)
+    if (most := int(degree.max())) > MOST_NEIGHBOURS:
+        raise SurfaceError(
+            f"vertex {int(degree.argmax())} has {most:,} neighbours, and curvature is measured up to "
+            f"{MOST_NEIGHBOURS:,}; divide its faces"
+        )
     # its tolerances are absolute; a power of two rounds nothing
     unit = 2.0 ** np.round(np.log2(np.ptp(vertices, axis=0).max()))
-    one, _, k1, k2, bad = igl.principal_curvature(vertices / unit, np.array(halfedges.faces))
-    one, k1, k2 = np.array(one), np.array(k1) / unit, np.array(k2) / unit
+    one, k1, k2 = np.zeros((halfedges.count, 3)), np.zeros(halfedges.count), np.zeros(halfedges.count)
+    done = 0
+    for some in _pieces(halfedges):
+        step(f"Curvature of {halfedges.count:,} vertices", done / halfedges.count)
+        one[some], k1[some], k2[some] = _fitted(vertices / unit, halfedges, some)
+        done += len(some)
+    return one, k1 / unit, k2 / unit
+
+
+def _pieces(halfedges: Halfedges) -> list[Index]:
+    """Return all vertices in pieces, neighbours mostly in the same one: the library keeps the interpreter meanwhile."""
+    import scipy.sparse as sp
+    from scipy.sparse.csgraph import reverse_cuthill_mckee
+
+    n = halfedges.count
+    if n <= PIECE:
+        return [np.arange(n)]
+    joined = sp.csr_array((np.ones(halfedges.edges.shape[1], bool), tuple(halfedges.edges)), shape=(n, n))
+    order = np.asarray(reverse_cuthill_mckee(joined, symmetric_mode=True), np.int64)
+    return [order[at : at + PIECE] for at in range(0, n, PIECE)]
+
+
+def _fitted(vertices: Array, halfedges: Halfedges, some: Index) -> tuple[Array, Array, Array]:
+    """Return the direction and both curvatures at some vertices, 0 where there are none: what lies around is enough."""
+    import igl
+
+    faces = halfedges.faces
+    near = np.zeros(len(vertices), bool)
+    near[some] = True
+    for _ in range(RINGS if len(some) < len(vertices) else 0):
+        near[faces[near[faces].any(1)]] = True
+    whole = faces[near[faces].all(1)]
+    at = np.flatnonzero(near)
+    number = np.zeros(len(vertices), np.int64)
+    number[at] = np.arange(len(at))
+    one, _, k1, k2, bad = igl.principal_curvature(vertices[at], number[whole])
+    one, k1, k2 = np.array(one), np.array(k1), np.array(k2)
     lost = ~(np.isfinite(one).all(1) & np.isfinite(k1) & np.isfinite(k2))
     lost[np.asarray(bad, np.int64)] = True
     one[lost], k1[lost], k2[lost] = 0.0, 0.0, 0.0
-    return one, k1, k2
+    return one[number[some]], k1[number[some]], k2[number[some]]
 
 
 def principal_field(vertices: Array, halfedges: Halfedges, connection: Connection, area: float) -> Field:

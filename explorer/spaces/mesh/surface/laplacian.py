@@ -77,7 +77,7 @@ def eigenpairs(laplacian: Sparse, mass: Array, k: int, order: Index, seed: int =
 
     # Weyl's law: a surface of area A has about λ A / 4π eigenvalues below λ
     weyl = 4 * np.pi * k / float(mass.sum())
-    found = lowest(symmetric, k, SHIFT / mass.sum(), lambda matrix: Factors(matrix, order), told, seed, weyl)
+    found = lowest(symmetric, k, SHIFT / mass.sum(), Factors, told, seed, weyl, order)
     return np.maximum(found.values, 0.0), signed(found.vectors / root[:, None])
 
 

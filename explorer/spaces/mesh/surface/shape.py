@@ -110,6 +110,8 @@ class Shape:
         """Return the k smallest eigenpairs; kept, here and on disk, for as many and for fewer."""
         if k < 1:
             raise SurfaceError(f"a spectrum has one eigenvector or more, not {k}")
+        if (parts := int(self.halfedges.components.max()) + 1) > k:
+            raise SurfaceError(f"it is in {parts} parts, which {k} eigenvectors do not tell apart; join or remove some")
         if self._asked < k:
             key = cache.content_key(self.key, "spectrum by rule", k)
             found = cache.load(key)

@@ -152,3 +152,36 @@ def test_a_name_of_a_hundred_thousand_characters_is_told_in_brief_and_at_once(tm
     for verb in ("check", "inspect"):
         code, out, err = ended(command(tmp_path, verb, word))
         assert (code, out) == (2, "") and err.startswith("equiscope: ") and len(err) < 600, err[:700]
+
+
+BEFORE_IT_LISTENS = """
+import os, runpy, signal, sys
+
+class Pressed:
+    def find_spec(self, name, *_):
+        if name == "explorer.work.crumbs":
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Pressed())
+signal.signal(signal.SIGINT, signal.default_int_handler)
+"""
+
+
+@pytest.mark.parametrize(
+    "how", ["runpy.run_path('main.py', run_name='__main__')", "import equiscope.__main__"], ids=["file", "module"]
+)
+def test_an_interrupt_before_it_listens_leaves_no_traceback(how: str) -> None:
+    started = [sys.executable, "-c", f"{BEFORE_IT_LISTENS}\n{how}"]
+    done = subprocess.run(started, capture_output=True, text=True, timeout=LONGEST, cwd=Path(__file__).parents[4])
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+
+
+@pytest.mark.parametrize("words", ["check c4-cnn", "run c4-cnn --out out", "--screenshot a.png"])
+def test_a_folder_that_is_gone_is_told(tmp_path: Path, words: str) -> None:
+    """torch's library ends the process there with a line of its own."""
+    gone, program = tmp_path / "gone", Path(__file__).parents[4] / "main.py"
+    gone.mkdir()
+    calls = f"cd '{gone}' && rmdir '{gone}' && exec '{sys.executable}' '{program}' {words}"
+    place = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    done = subprocess.run(["sh", "-c", calls], capture_output=True, text=True, timeout=LONGEST, env=place)
+    in_one_sentence((done.returncode, done.stdout, done.stderr), "the folder that this was called in is gone")

@@ -24,8 +24,9 @@ from explorer.spaces.mesh.drawing.values import MeshPart
 from explorer.spaces.mesh.elements.word import SurfaceWord
 from explorer.spaces.mesh.fields import FACES, VERTEX_POSITION
 from explorer.spaces.mesh.network.fit import surface_of
-from explorer.spaces.mesh.surface import Surface
+from explorer.spaces.mesh.surface import Surface, curvature
 from explorer.spaces.mesh.surface.dissection import nested_dissection
+from explorer.spaces.mesh.surface.topology import SurfaceError
 from explorer.spaces.mesh.surface.trace import trace
 from explorer.square.analyses.orbits import orbit, orbit_values
 from explorer.square.frame import Frame
@@ -68,6 +69,58 @@ def test_vertices_in_one_place_and_separate_parts_are_ordered_too() -> None:
     assert sorted(nested_dissection(two.vertices, two.edges)) == list(range(400))
     assert sorted(nested_dissection(np.zeros((200, 3)), Surface(v, f).edges)) == list(range(200))
     assert len(nested_dissection(np.zeros((0, 3)), np.zeros((2, 0), np.int64))) == 0
+
+
+def fan(number: int) -> tuple[Any, Any]:
+    """Return the vertices and faces of a cone of that many faces round its tip."""
+    turn = np.linspace(0, 6, number + 1)
+    rim = np.stack([np.cos(turn), np.sin(turn), 0 * turn], 1)
+    ring = np.arange(1, number + 1)
+    return np.concatenate([[[0, 0, 1.0]], rim]), np.stack([0 * ring, ring, ring + 1], 1)
+
+
+def shuffled(number: int) -> tuple[Any, Any]:
+    """Return a surface whose neighbours lie anywhere."""
+    v, f = bumpy(number)
+    return np.random.default_rng(0).permutation(v), f
+
+
+@pytest.mark.parametrize("mesh", [fan(6000), shuffled(6000)], ids=["fan", "noise"])
+def test_little_fills_in_where_places_do_not_tell_what_to_cut(mesh: Any) -> None:
+    """Tens of millions of numbers did, of 6,000 vertices: minutes during which nothing could be cancelled."""
+    surface = Surface(*mesh)
+    matrix = (sp.diags(surface.mass) + 0.01 * surface.shape.laplacian).tocsc()
+    order = nested_dissection(surface.vertices, surface.edges)
+    assert sorted(order) == list(range(len(surface.vertices)))
+    assert Factors(matrix, order).entries < 100 * len(surface.vertices)
+
+
+def test_curvature_piece_by_piece_is_that_of_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The library keeps the interpreter, so that the window stands still while one piece is measured."""
+    surface = Surface(*bumpy(3000))
+    whole = curvature.principal_curvatures(surface.vertices, surface.shape.halfedges)
+    monkeypatch.setattr(curvature, "PIECE", 500)
+    heard: list[float] = []
+    with progress.listening(lambda text, share: heard.append(share)):
+        pieces = curvature.principal_curvatures(surface.vertices, surface.shape.halfedges)
+    assert len(heard) > 5
+    for one, other in zip(whole, pieces, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_a_tip_of_too_many_faces_has_no_principal_curvature() -> None:
+    with pytest.raises(SurfaceError, match="vertex 0 has 3,001 neighbours"):
+        Surface(*fan(3000), "principal").turn  # noqa: B018  # 45 s of 10,000
+
+
+def test_more_parts_than_eigenvectors_are_told() -> None:
+    """They were searched for without an end: 0 is an eigenvalue as often as there are parts."""
+    v, f = sphere(20)
+    many = [(v + np.array([3 * k, 0, 0]), f + k * len(v)) for k in range(30)]
+    surface = Surface(np.concatenate([v for v, _ in many]), np.concatenate([f for _, f in many]))
+    with pytest.raises(SurfaceError, match="in 30 parts, which 20 eigenvectors"):
+        surface.heat_kernel_signature([0.1], 20)
+    assert surface.heat_kernel_signature([0.1], 40).shape == (len(surface.vertices), 1)
 
 
 @pytest.mark.slow

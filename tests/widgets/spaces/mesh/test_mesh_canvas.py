@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import weakref
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ import numpy as np
 import pytest
 import shiboken6
 from PySide6.QtCore import QPoint, QPointF, QSize, Qt
-from PySide6.QtGui import QImage, QWheelEvent
+from PySide6.QtGui import QColor, QImage, QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
@@ -753,3 +754,38 @@ def test_an_arrow_has_a_head_in_the_tangent_plane_and_gaps_are_left_out() -> Non
     h, w = glyphs.HEAD * 2, glyphs.WIDTH * 2
     wanted = [[0, 0, 0.1], [2, 0, 0.1], [2, 0, 0.1], [2 - h, w, 0.1], [2, 0, 0.1], [2 - h, -w, 0.1]]
     assert np.abs(ends[:6] - wanted).max() < 1e-6
+
+
+# Faces that cover each other too often.
+
+
+def across(number: int) -> MeshLook:
+    """Return the look of so many faces, each across the whole mesh."""
+    rng = np.random.default_rng(0)
+    corners = np.array([[-1, -1, 0], [1, -1, 0], [0, 1, 0]]) + 1e-3 * rng.normal(size=(number, 3, 3))
+    faces = np.arange(3 * number).reshape(-1, 3)
+    colours = np.tile(np.array([[200, 30, 40]], np.uint8), (number, 1))
+    return MeshLook(corners.reshape(-1, 3), faces, "Stack", colours=colours, on_faces=True, shading="none")
+
+
+def test_faces_across_the_whole_mesh_are_drawn_in_part_and_that_is_said(qtbot: Any) -> None:
+    """20,000 of them held the window still for nine seconds of processor time, at each picture."""
+    canvas = shown(qtbot, across(3000))
+    look = canvas.looks[0]
+    assert look.shown is not None and 20 < len(look.shown) < 500
+    assert look.note == f"{len(look.shown)} of 3,000 faces drawn"
+    painted(canvas)
+    assert FULL not in canvas.pictures.times, "at rest it is not drawn larger"
+    image = canvas.picture()
+    assert image.pixelColor(image.width() // 2, image.height() // 2) == QColor(200, 30, 40)
+    canvas.show_looks([replace(across(3000), faces=look.faces), replace(look, note="", shown=None)])
+    assert all(one.shown is look.shown for one in canvas.looks), "they do not change while it moves"
+
+
+def test_faces_of_a_folded_surface_are_all_drawn(qtbot: Any) -> None:
+    canvas = shown(qtbot, across(3000))
+    assert canvas.looks[0].shown is not None
+    fine = np.random.default_rng(0).normal(size=(9000, 3))
+    fine = np.repeat(fine[::3], 3, 0) + 0.05 * fine  # small faces anywhere
+    canvas.show_looks([replace(across(3000), vertices=fine, faces=across(3000).faces)])
+    assert canvas.looks[0].shown is None and canvas.looks[0].note == ""

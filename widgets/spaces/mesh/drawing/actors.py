@@ -100,21 +100,32 @@ class Surface(Drawn):
         self._dress(look, wireframe)
 
     def coarsen(self, coarse: bool) -> None:
-        """Draw the stand-in, where there is one, or all faces."""
+        """Draw the stand-in, where there is one, or all faces; of those that cover each other too often, some."""
         look = self.look
-        if look is None or not coarse or len(look.faces) < MANY or look.on_faces:
+        thin = look is not None and look.shown is not None
+        if look is None or not (thin or (coarse and len(look.faces) >= MANY and not look.on_faces)):
             self._draw(self.mesh)
             return
         if self._few is None or self._few_of is not look.faces:
             self._few = pv.PolyData()
             self._few.SetPoints(self.mesh.GetPoints())
-            faces = stand_in(look.vertices, look.faces) if look.few is None else look.few
+            faces = look.faces[look.shown] if thin else look.few
+            faces = stand_in(look.vertices, look.faces) if faces is None else faces
             self._few.faces = pv.CellArray.from_regular_cells(faces)
             self._few_of = look.faces
         if self._few_at != self.mesh.GetMTime():
             self._few.GetPointData().ShallowCopy(self.mesh.GetPointData())
+            if thin:
+                self._take_cells(self._few, look.shown)
             self._few_at = self.mesh.GetMTime()
         self._draw(self._few)
+
+    def _take_cells(self, few: pv.PolyData, numbers: Array | None) -> None:
+        """Give some of the faces their colours or values."""
+        all_of = self.mesh.cell_data
+        for name in all_of:
+            write(few.cell_data, name, np.asarray(all_of[name])[numbers])
+        few.cell_data.active_scalars_name = all_of.active_scalars_name
 
     def _draw(self, mesh: pv.PolyData) -> None:
         if self.mapper.dataset is not mesh:

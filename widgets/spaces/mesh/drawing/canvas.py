@@ -108,7 +108,7 @@ class MeshCanvas(QWidget):
         if [id(faces) for faces in before] != [id(faces) for faces in after]:
             self._fit, self._back = True, False
             self.pictures.times.clear()
-        self.pictures.looks = tuple(looks)
+        self.pictures.take(looks)
         self._changed()
 
     def set_slice(self, at: Slice | None) -> None:

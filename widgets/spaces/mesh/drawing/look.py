@@ -89,7 +89,8 @@ class MeshLook:
     is symmetric where a scalar is negative; without a table the theme's map for signed values, or for errors, is taken.
     `empty` is said in place of a mesh. `few` are the faces (G, 3) that are drawn while a large one turns, where its
     maker knows better ones than those that vertices of one place leave. `around` are further places (n, 3) that are in
-    the picture when all is seen: ends of arrows, corners of a box.
+    the picture when all is seen: ends of arrows, corners of a box. `shown` are the numbers of the faces that are drawn,
+    where all of them would take too long.
     """
 
     vertices: Array
@@ -110,6 +111,7 @@ class MeshLook:
     empty: str = ""
     few: Array | None = None
     around: Array | None = None
+    shown: Array | None = None
 
     def __post_init__(self) -> None:
         if self.vertices.ndim != 2 or self.vertices.shape[1] != 3 or self.faces.ndim != 2 or self.faces.shape[1] != 3:

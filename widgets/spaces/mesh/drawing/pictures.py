@@ -5,6 +5,7 @@ pyvista is imported when a picture is wanted, in a thread, so that the window is
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from PySide6.QtWidgets import QWidget
 from widgets.base.look import theme
 from widgets.spaces.mesh.drawing import pyvista_import
 from widgets.spaces.mesh.drawing.camera import Eye, ball, fitted
+from widgets.spaces.mesh.drawing.coarse import bearable
 from widgets.spaces.mesh.drawing.look import MeshLook, Slice
 
 if TYPE_CHECKING:
@@ -53,6 +55,10 @@ class MeshPictures:
         self._stamp = 0
         self._uploaded: tuple[object, ...] = ()
         self._seen: dict[tuple[object, ...], bool] = {}
+
+    def take(self, looks: Sequence[MeshLook]) -> None:
+        """Take what is to be shown."""
+        self.looks = tuple(bearable(look, self.looks) for look in looks)
 
     def change(self) -> None:
         """Forget what no longer holds: looks, slice or wireframe are others."""
@@ -118,10 +124,12 @@ class MeshPictures:
     def kept(self, eye: Eye, box: QRectF, ratio: float, moving: bool) -> tuple[QImage, bool]:
         """Return the pictures of all panels side by side, and whether they are as sharp as at rest."""
         key = (self._stamp, eye, box.width(), box.height(), ratio, theme.current().name)
-        if self._kept is None or self._kept[0] != key or (self._kept[1] != FULL and not moving):
-            detail = self._hurried() if moving else FULL if self.times else FIRST
+        # what is too much already is not drawn larger
+        best = FIRST if any(look.shown is not None for look in self.looks) else FULL
+        if self._kept is None or self._kept[0] != key or (self._kept[1] != best and not moving):
+            detail = self._hurried() if moving else best if self.times else FIRST
             self._kept = key, detail, self.drawn(eye, box, ratio, detail)
-        return self._kept[2], self._kept[1] == FULL
+        return self._kept[2], self._kept[1] == best
 
     def _hurried(self) -> Detail:
         """Return the most detail in which a picture can be drawn in time."""

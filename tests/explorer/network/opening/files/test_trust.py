@@ -90,6 +90,9 @@ def test_a_broken_store_counts_as_empty_and_is_written_again(net: Path, config: 
     assert remembered() == {}
     remember(code_files(net))
     assert len(remembered()) == 2
+    assert (config / f"{NAME}.damaged").read_text() == text, "who knows what it is can read it still"
+    remember(code_files(net))
+    assert len(list(config.glob(f"{NAME}.*"))) == 1, "a whole list is not kept aside"
 
 
 def test_entries_that_are_none_are_left_out(config: Path) -> None:
