@@ -18,7 +18,6 @@ from PySide6.QtWidgets import (
     QLabel,
     QLineEdit,
     QMenu,
-    QProgressBar,
     QPushButton,
     QSlider,
     QSpinBox,
@@ -33,6 +32,7 @@ from explorer.declare.states.model_name import LIVE, file_stem
 from explorer.work.files.places import at_home, free
 from widgets.base.controls.dialog import Dialog
 from widgets.base.controls.elided_combo import ElidedCombo
+from widgets.base.controls.progress import Progress
 from widgets.base.look import theme
 from widgets.window.training.fields import SPEEDS, Examples, beside, button, row_of
 from widgets.window.training.kept import GoOn
@@ -152,7 +152,7 @@ class TrainPage(Dialog):
         self.time.setAccessibleName("Step")
         self.time.sliderMoved.connect(self._rewound)
         self.time.actionTriggered.connect(self._nudged)
-        self.bar = QProgressBar(textVisible=False, maximum=1000)
+        self.bar = Progress(textVisible=False, maximum=1000)
         self.bar.setFixedHeight(6)
         self.status = QLabel("\n", wordWrap=True, alignment=Qt.AlignmentFlag.AlignTop)
         self.status.setMinimumHeight(self.status.sizeHint().height())  # of two lines, so that nothing is pushed or cut
