@@ -250,15 +250,12 @@ class MeshCanvas(QWidget):
         if image is not self._parts[0]:
             wide = image.width() / len(cells)
             # copies, because a file of SVG takes no part of a picture
-            self._parts = (
-                image,
-                [image.copy(round(k * wide), 0, round(wide), image.height()) for k in range(len(cells))],
-            )
+            parts = [image.copy(round(k * wide), 0, round(wide), image.height()) for k in range(len(cells))]
+            self._parts = image, parts
         heavy = title_font(self.looks, cells[0].width())
         with self.board.cells as pool:
             for k, (look, box) in enumerate(zip(self.looks, cells)):
-                there = not look.empty and len(look.faces)
-                cell = pool.take()
+                there, cell = not look.empty and len(look.faces), pool.take()
                 cell.show_look(look, box, self._parts[1][k] if there else None, heavy)
                 if there:
                     self._place_over(cell, k, eye, box, ratio is not None)
