@@ -124,7 +124,7 @@ class Attention(nn.Module):
         self.attention = Softmax()
         for matrix in (self.logits, self.masked_logits, self.attention):
             if matrix is not None:
-                matrix.rows, matrix.columns = rows, columns
+                vars(matrix).update(rows=rows, columns=columns)  # no tensors: not for torch to keep
         self.context = Context(heads, causal)
         self.out = nn.Linear(width, width)
 

@@ -149,8 +149,11 @@ def in_sight(shell: Shell) -> set[str]:
 def choices(shell: Shell, seen: bool = True) -> list[tuple[str, QComboBox | QTabBar]]:
     """Return the lists and tabs to choose from, in views that can be `seen` or in all, with the names of the views."""
     seats = [seat for seat in shell.panes.seats if seat.view is not None and (seat.isVisible() or not seen)]
-    found = [(seat, box) for seat in seats for kind in (QComboBox, QTabBar) for box in seat.findChildren(kind)]
-    return [(seat.spec.name, box) for seat, box in found if box.isVisible() or not seen]
+    found: list[tuple[str, QComboBox | QTabBar]] = []
+    for seat in seats:
+        found += [(seat.spec.name, box) for box in seat.findChildren(QComboBox)]
+        found += [(seat.spec.name, bar) for bar in seat.findChildren(QTabBar)]
+    return [(name, box) for name, box in found if box.isVisible() or not seen]
 
 
 def options(box: QComboBox | QTabBar) -> list[str]:

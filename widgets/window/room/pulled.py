@@ -11,8 +11,8 @@ from collections.abc import Callable
 from functools import partial
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, QSize, Qt, QTimer
-from PySide6.QtGui import QColor, QCursor, QMouseEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QApplication, QDockWidget, QTabBar, QWidget
+from PySide6.QtGui import QCursor, QMouseEvent, QResizeEvent
+from PySide6.QtWidgets import QApplication, QDockWidget, QFrame, QTabBar, QWidget
 
 from widgets.base.look import theme
 
@@ -24,12 +24,21 @@ AWAY = 3  # times the distance at which a drag begins: so far from the bar, its 
 class Panel(QDockWidget):
     """A panel that has an outline while it floats: Qt draws none round one with a title of its own."""
 
-    def paintEvent(self, event: QPaintEvent) -> None:
-        super().paintEvent(event)
-        if self.isFloating():
-            painter = QPainter(self)
-            painter.setPen(QColor(theme.current().edge))
-            painter.drawRect(self.rect().adjusted(0, 0, -1, -1))
+    def __init__(self, title: str, parent: QWidget) -> None:
+        super().__init__(title, parent)
+        self._outline = QFrame(self)
+        self._outline.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self._outline.hide()
+        self.topLevelChanged.connect(self._floated)
+
+    def _floated(self, floating: bool) -> None:
+        self._outline.setStyleSheet(f"border: 1px solid {theme.current().edge}; background: transparent;")
+        self._outline.setVisible(floating)
+        self._outline.raise_()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._outline.setGeometry(self.rect())
 
 
 class PulledTabs(QObject):
