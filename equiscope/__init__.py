@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from explorer.spaces.grid.analysis.lie import lie_derivative
     from explorer.spaces.mesh.fields import VERTEX, Tangent
     from explorer.spaces.sequence.fields import STEP, Strands
-    from models.layers.taps import Mark, Tap
+    from models.layers.taps import Alignment, Mark, Tap
 
 # torch takes seconds to import, so each name is looked up when it is first used
 _NAMES = {
@@ -49,7 +49,7 @@ _NAMES = {
     f"{PREFIX}explorer.equivariance.verdict.outcome": ("LayerReport", "Report"),
     f"{PREFIX}explorer.network.input.inputs": ("Inputs",),
     f"{PREFIX}explorer.network.describing.inspection": ("Inspection", "inspect"),
-    f"{PREFIX}models.layers.taps": ("Mark", "Tap"),
+    f"{PREFIX}models.layers.taps": ("Alignment", "Mark", "Tap"),
 }
 _MODULES = {name: module for module, names in _NAMES.items() for name in names}
 _ROOMS = ("cards", "data", "fields", "spaces", "transforms", "views")
@@ -62,6 +62,7 @@ __all__ = [
     "PAIR",
     "STEP",
     "VERTEX",
+    "Alignment",
     "FieldType",
     "Inputs",
     "Inspection",

@@ -10,9 +10,10 @@ from explorer.spaces.sequence.network.form import SequenceInput
 from explorer.spaces.sphere.network.form import SphereInput
 from explorer.spaces.volume.network.form import VolumeInput
 from explorer.work.training.course import Course
-from models.layers.taps import Mark, Tap
+from models.layers.taps import Alignment, Mark, Tap
 
 __all__ = [
+    "Alignment",
     "Card",
     "Course",
     "Equation",

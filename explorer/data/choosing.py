@@ -58,6 +58,21 @@ def first_taking(text: str, seed: int, asked: Mapping[str, Card], cards: Mapping
     raise refused[names[:2][-1]]
 
 
+def kept(text: str, seed: int, card: Card) -> dict[str, str]:
+    """Return {"sample": text} where a network that is opened takes data of one's own that are shown; else {}.
+
+    In place of a sample of the program it shows what it chooses.
+    """
+    if not text or base_of(text) in samples():
+        return {}
+    try:
+        sample = find_sample(text, seed)
+        fitted(sample, card.input)
+    except (ValueError, OSError):
+        return {}
+    return {"sample": text} if _suits(sample, card) else {}
+
+
 def _suits(sample: Sample, card: Card) -> bool:
     return spaces()[card.input.space].suits(sample, card.input)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from torch import Tensor, nn
 
 from explorer.declare.types.fields import FieldType
+from explorer.spaces.sequence.fields import ANSWER
 
 
 class Tap(nn.Module):
@@ -23,6 +24,16 @@ class Tap(nn.Module):
     def forward(self, value: Tensor) -> Tensor:
         """Return `value` itself."""
         return value
+
+
+class Alignment(Tap):
+    """A tap of a field on pairs whose rows are steps of the answer, and whose columns are those of what is read.
+
+    Any layer on pairs of steps may say so by attributes of these names, `rows` and `columns`: ANSWER, or NUMBERS of
+    steps that are neither those of x nor those of the answer.
+    """
+
+    rows = ANSWER
 
 
 class Mark(Tap):

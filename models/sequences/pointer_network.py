@@ -45,7 +45,7 @@ from explorer.spaces.sequence.fields import STEP
 from explorer.spaces.sequence.network.form import SequenceInput
 from explorer.spaces.sequence.samples import tasks
 from models.layers.seeded import seeded
-from models.layers.taps import Tap
+from models.layers.taps import Alignment, Tap
 from models.training.learning import Progress
 from models.training.sequences.computed import Recipe, judged_by, right, train
 
@@ -109,11 +109,11 @@ class PointerNetwork(nn.Module):
         self.decoder = nn.LSTMCell(width, width)
         if glimpse:
             self.glance = Additive(width, width)
-            self.glimpses = Tap(PAIR)
+            self.glimpses = Alignment(PAIR)
         self.pointer = Additive(2 * width if glimpse else width, width)
         self.hidden = Tap(STEP)
-        self.logits = Tap(PAIR)
-        self.pointers = Tap(PAIR)
+        self.logits = Alignment(PAIR)
+        self.pointers = Alignment(PAIR)
         self.output = Tap(STEP)
 
     @property

@@ -52,7 +52,7 @@ from explorer.spaces.sequence.fields import STEP
 from explorer.spaces.sequence.network.form import SequenceInput
 from explorer.spaces.sequence.samples import tasks
 from models.layers.seeded import seeded
-from models.layers.taps import Tap
+from models.layers.taps import Alignment, Tap
 from models.training.learning import Progress
 from models.training.sequences.computed import Recipe, judged_by, right, train
 
@@ -196,8 +196,8 @@ class Bahdanau(nn.Module):
         self.align = AdditiveAttention(width, 2 * width, width)
         self.decoder = nn.GRUCell(letters + 2 * width, width)
         self.letter = nn.Linear(3 * width, letters)
-        self.scores = Tap(PAIR)
-        self.alignment = Tap(PAIR)
+        self.scores = Alignment(PAIR)
+        self.alignment = Alignment(PAIR)
         self.context = Tap(STEP)
         self.hidden = Tap(STEP)
         self.output = Tap(STEP)

@@ -26,7 +26,7 @@ from torch.nn import functional as F
 from explorer.declare.card import Card
 from explorer.declare.params import Param
 from explorer.declare.telling.equations import Equation, Number, at_step, fixed, given, relu, standardised
-from explorer.spaces.sequence.fields import STEP
+from explorer.spaces.sequence.fields import ANSWER, NUMBERS, STEP
 from explorer.spaces.sequence.network.form import SequenceInput
 from explorer.spaces.sequence.samples import tasks
 from models.layers.attention.steps import Attention, Residual
@@ -194,10 +194,10 @@ class DecoderLayer(nn.Module):
 
     def __init__(self, width: int, heads: int, inner: int, masked: bool = True) -> None:
         super().__init__()
-        self.self_attention = Attention(width, heads, causal=masked)
+        self.self_attention = Attention(width, heads, causal=masked, rows=ANSWER, columns=NUMBERS)
         self.residual1 = Residual()
         self.norm1 = nn.LayerNorm(width)
-        self.cross_attention = Attention(width, heads)
+        self.cross_attention = Attention(width, heads, rows=ANSWER)
         self.residual2 = Residual()
         self.norm2 = nn.LayerNorm(width)
         self.feed_forward = FeedForward(width, inner)

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QLabel, QPushBu
 from explorer.declare.states.latent import PROJECTIONS, LatentChoice, parse_latent
 from explorer.square.analyses.latent.part import Latent
 from explorer.square.frame import Frame
+from widgets.base.controls.elided_combo import ElidedCombo
 from widgets.base.controls.row import ControlRow, stacked
 from widgets.base.frame_view import FrameView, Pages
 from widgets.base.look import theme
@@ -35,7 +36,7 @@ class LatentView(FrameView[Latent]):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.projection = QComboBox()
+        self.projection = ElidedCombo()
         self.projection.setAccessibleName("Plane")
         self.projection.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.projection.activated.connect(self._project)
@@ -43,7 +44,7 @@ class LatentView(FrameView[Latent]):
         for box in (self.grid, self.points):
             box.setChecked(True)
             box.toggled.connect(self._what)
-        self.walk = QPushButton("Walk to the nearest example")
+        self.walk = QPushButton("Walk to the nearest")
         self.walk.setToolTip(
             "From the input to the example nearest to the chosen place: through pixels and through codes"
         )
@@ -96,8 +97,10 @@ class LatentView(FrameView[Latent]):
         self.pages.say("")
         latent = parts[0]
         images = latent.picture is not None
-        for control in (self.grid, self.walk, self.clear):
+        for control in (self.grid, self.walk):
             control.setVisible(images)
+        chosen = self._choice()
+        self.clear.setVisible(images and (chosen.at, chosen.other) != (None, None))
         self.pictures.setVisible(images and self.width() >= NARROW)
         self.chart.show_latent(latent, bool(self.state.steps))
         self.pictures.show_latent(latent)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QSize, Qt, QUrl, Signal
-from PySide6.QtGui import QDesktopServices, QFontDatabase, QFontInfo, QTextDocument
+from PySide6.QtGui import QDesktopServices, QTextDocument
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QStackedLayout, QTextBrowser, QToolButton, QVBoxLayout, QWidget
 
 from explorer.declare.card import ModelInfo
@@ -17,9 +17,8 @@ from explorer.declare.states.model_name import named_as_shown, split_name
 from explorer.state.catalogue import Catalogue
 from widgets.base.frame_view import StateView
 from widgets.base.look import theme
-from widgets.base.text.excerpts import TRY, layer_as_html
+from widgets.base.text.excerpts import TRY, layer_as_html, source_as_html
 from widgets.base.text.groups import written
-from widgets.base.text.highlight import python_as_html
 from widgets.base.text.indices import with_indices
 from widgets.base.text.words import WITHHELD
 from widgets.base.view import ViewSpec
@@ -181,12 +180,7 @@ class EquationView(StateView):
             parts.append(f'<ul style="margin-left:-18px">{notes}</ul>')
         parts.append(self._layer())
         if info.source.strip() and not quiet:
-            fixed = QFontInfo(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)).family()
-            code = python_as_html(info.source.strip("\n")).replace(
-                "<pre>", f"<pre style=\"font-family:'{fixed}', monospace; font-size:{0.92 * size:.1f}pt; margin:0\">", 1
-            )
-            parts.append(f'<table width="100%" cellpadding="8" style="margin-top:8px" bgcolor="{t.raised}">'
-                         f"<tr><td>{code}</td></tr></table>")  # fmt: skip
+            parts.append(source_as_html(info.source.strip("\n"), size))
         return "".join(parts)
 
     # exports --------------------------------------------------------------------------------------------------

@@ -202,6 +202,7 @@ class Stage(View):
     def _arrange(self) -> None:
         width, height = float(self.canvas.viewport().width()), float(self.canvas.viewport().height())
         self._scene.setSceneRect(0, 0, width, height)
+        self.canvas.viewport().update()  # everything moves: nothing must stay where it was
         models, back, _ = self._layout_key()
         if not models:
             middle = height / 2

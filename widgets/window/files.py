@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -43,6 +44,7 @@ PICTURES = ("PNG picture (*.png)", "SVG drawing (*.svg)", "PDF page (*.pdf)")
 FILMS = "GIF animation (*.gif);;MP4 film (*.mp4)"
 NOTHING_TO_FILM = "There is nothing to film: open data or a network first, with File › Open data…"
 PICTURES_OF_A_TURN = 72
+MOST_IN_FOLDER = 2_000  # files that are looked through
 NUMBERS = ("Table (*.csv)", "NumPy arrays (*.npz)")
 
 
@@ -128,6 +130,7 @@ class Files(QObject):
 
     def open_all(self, paths: Sequence[str]) -> None:
         """Open what was dropped together: the first data and the first model; the others are recent files."""
+        paths = [one for path in paths for one in self._files_in(path)]
         data = [path for path in paths if not takes(path)]
         models = [path for path in paths if takes(path)]
         for path in reversed([*data[1:], *models[1:]]):
@@ -139,6 +142,17 @@ class Files(QObject):
             are = "are" if len(left) > 1 else "is"
             told = f"One at a time: {', '.join(left[:2])}{more} {are} under File › Open recent."
             self._shell.say("info", told)
+
+    def _files_in(self, path: str) -> list[str]:
+        """Return the data in a folder that is no model, else the path itself."""
+        folder, catalogue = Path(path), self._controller.catalogue
+        if catalogue is None or not folder.is_dir() or (folder / "config.json").exists():
+            return [path]
+        try:
+            files = [one for one in islice(folder.iterdir(), MOST_IN_FOLDER) if one.is_file()]
+        except OSError:  # what is wrong with it is said where it is opened
+            return [path]
+        return sorted(str(one) for one in files if one.suffix.lower() in catalogue.extensions) or [path]
 
     def _open_data(self, path: str) -> None:
         self.remember(path)

@@ -19,7 +19,7 @@ from explorer.app.answering.versions import Version, Versions
 from explorer.app.command.comparing import Comparing
 from explorer.app.command.report import capture_report
 from explorer.app.command.writing import save_tensors
-from explorer.data.choosing import first_taking
+from explorer.data.choosing import first_taking, kept
 from explorer.data.finding import base_of, find_sample, fitted, samples
 from explorer.data.opening import reader_of
 from explorer.declare.card import Card, ModelInfo
@@ -358,21 +358,21 @@ class LocalEngine:
     def open_model(self, name: str, state: State | None = None) -> dict[str, object]:
         """Return the changes of State that show a model of that name, made once to see that it can be.
 
-        In place of no element, or one of other data than that of `state`, comes one that shows something.
+        Data of a file stay. In place of no element, or one of other data, comes one that shows something.
 
         Raises:
             ModelError: it cannot be made, or is code that is not trusted.
         """
         with uncollected():
-            card = self.card(name)
-            self._network(name, ())  # kept: the answer that follows needs it
+            card, _ = self.card(name), self._network(name, ())  # kept: the answer that follows needs it
         if state is None:
             return {"model": name}
         # what renumbers nodes renumbers points as well, and would say little of a network in space
         alike = state.model not in self.cards or same_space(self.cards[state.model].domain, card.domain)
         fits = alike and all(card.domain in transforms()[step.name].domains for step in state.steps)
         moved = fits and not chain_element(state.steps).identity
-        return {"model": name, "steps": state.steps if moved else parse_chain(kinds()[card.domain].showcase)}
+        steps = state.steps if moved else parse_chain(kinds()[card.domain].showcase)
+        return {"model": name, "steps": steps, **kept(state.sample, state.seed, card)}
 
     def first_taking(self, names: Sequence[str], state: State) -> str:
         """Return the first model that takes a state's sample; raise ValueError where none does."""

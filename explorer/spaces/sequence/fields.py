@@ -13,6 +13,10 @@ from explorer.declare.types.places import eroded
 if TYPE_CHECKING:
     from torch import Tensor
 
+# what the rows and the columns of a layer on pairs of steps may be, where they are not the steps of x
+ANSWER = "answer"  # steps of what is written
+NUMBERS = "numbers"  # steps of something else, which have no names
+
 
 @dataclass(frozen=True, slots=True)
 class Steps(Domain):

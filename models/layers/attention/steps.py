@@ -113,7 +113,8 @@ class Attention(nn.Module):
     out_field = STEP
     row_of = ("query", "key")  # the layers that `row` takes
 
-    def __init__(self, width: int, heads: int, causal: bool = False) -> None:
+    def __init__(self, width: int, heads: int, causal: bool = False, rows: str = "", columns: str = "") -> None:
+        """Make an attention; `rows` and `columns` of its matrices are as `models.layers.taps.Alignment` says."""
         super().__init__()
         self.query = nn.Linear(width, width)
         self.key = nn.Linear(width, width)
@@ -121,6 +122,9 @@ class Attention(nn.Module):
         self.logits = Logits(heads)
         self.masked_logits = CausalMask() if causal else None
         self.attention = Softmax()
+        for matrix in (self.logits, self.masked_logits, self.attention):
+            if matrix is not None:
+                vars(matrix).update(rows=rows, columns=columns)  # no tensors: not for torch to keep
         self.context = Context(heads, causal)
         self.out = nn.Linear(width, width)
 

@@ -32,7 +32,7 @@ class LSTM(Recurrence):
 
     @property
     def equations(self) -> tuple[Equation, ...]:
-        i, f, g, o, c, h = map(at_step, self.shown, ("i⁽ᵗ⁾", "f⁽ᵗ⁾", "c̃⁽ᵗ⁾", "o⁽ᵗ⁾", "c⁽ᵗ⁾", "h⁽ᵗ⁾"))
+        i, f, g, o, c, h = map(at_step, self.shown, ("i⁽ᵗ⁾", "f⁽ᵗ⁾", "ĉ⁽ᵗ⁾", "o⁽ᵗ⁾", "c⁽ᵗ⁾", "h⁽ᵗ⁾"))
         return (
             Equation(i, self.taken(logistic(self.drive("i")))),
             Equation(f, self.kept(logistic(self.drive("f")))),

@@ -25,11 +25,11 @@ CARD = sequence_card(
         'Hochreiter, Schmidhuber, "Long Short-Term Memory", 1997'
     ),
     equation=(
-        "c̃⁽ᵗ⁾ = tanh( W_c z⁽ᵗ⁾ + U_c h⁽ᵗ⁻¹⁾ + b_c )\n"
+        "ĉ⁽ᵗ⁾ = tanh( W_c z⁽ᵗ⁾ + U_c h⁽ᵗ⁻¹⁾ + b_c )\n"
         "i⁽ᵗ⁾ = logistic( W_i z⁽ᵗ⁾ + U_i h⁽ᵗ⁻¹⁾ + b_i )\n"
         "f⁽ᵗ⁾ = logistic( W_f z⁽ᵗ⁾ + U_f h⁽ᵗ⁻¹⁾ + b_f )\n"
         "o⁽ᵗ⁾ = logistic( W_o z⁽ᵗ⁾ + U_o h⁽ᵗ⁻¹⁾ + b_o )\n"
-        "c⁽ᵗ⁾ = i⁽ᵗ⁾ ⊙ c̃⁽ᵗ⁾ + f⁽ᵗ⁾ ⊙ c⁽ᵗ⁻¹⁾\n"
+        "c⁽ᵗ⁾ = i⁽ᵗ⁾ ⊙ ĉ⁽ᵗ⁾ + f⁽ᵗ⁾ ⊙ c⁽ᵗ⁻¹⁾\n"
         "h⁽ᵗ⁾ = o⁽ᵗ⁾ ⊙ tanh c⁽ᵗ⁾"
     ),
     summary=(

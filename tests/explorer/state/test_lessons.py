@@ -6,6 +6,7 @@ That what they claim is true is tested in tests/models/cards/test_lessons.py, wh
 from __future__ import annotations
 
 import re
+import unicodedata
 from dataclasses import fields, replace
 from itertools import pairwise
 from pathlib import Path
@@ -111,3 +112,11 @@ def test_what_a_step_asks_for_is_not_so_already(name: str) -> None:
                 if transforms()[transform].element(*untouched.values).identity:
                     state = replace(lesson(name).state, steps=(untouched,))
                     assert not holds({"steps": {transform: asked}}, Sight(state, state)), (name, task.do)
+
+
+def test_no_symbol_has_a_mark_that_a_common_font_sets_below_it() -> None:
+    """A tilde over a c stands below it in DejaVu Sans, as there is no such letter: ĉ is one."""
+    texts = [*FOLDER.glob("*.json"), *Path(models.__file__).parent.rglob("*.py")]
+    for path in texts:
+        marked = re.search("[cC][\u0300-\u036f]", unicodedata.normalize("NFC", path.read_text("utf-8")))
+        assert marked is None, f"{path.name} has {marked and marked[0]}"

@@ -11,7 +11,7 @@ from tests.widgets.parts.driving.view_driving import objects, odd_frames, opened
 from tests.widgets.parts.frames.sample_catalogue import EQUATION, SOURCE, make_catalogue, make_info
 from tests.widgets.parts.frames.sample_frames import make_frame
 from widgets.base.look import theme
-from widgets.base.text.highlight import python_as_html
+from widgets.base.text.highlight import colours, python_as_html
 from widgets.base.text.indices import with_indices
 from widgets.views.equation import EquationView
 
@@ -114,12 +114,18 @@ def test_odd_frames_are_shown(view, name):
 def test_highlighting_loses_nothing(qtbot, source):
     from PySide6.QtGui import QTextDocumentFragment
 
-    shown = QTextDocumentFragment.fromHtml(python_as_html(source)).toPlainText()
-    assert shown.replace("\u2028", "\n").strip("\n") == source.strip("\n")
+    lines = []
+    for indent, line in python_as_html(source):
+        shown = QTextDocumentFragment.fromHtml(f"<p>{line}</p>").toPlainText().replace("\u00a0", " ")
+        lines.append(" " * indent + shown)
+    assert [line.split() for line in lines] == [line.split() for line in source.split("\n")]
+    assert [len(line) - len(line.lstrip(" ")) for line in lines if line.strip()] == [
+        len(line) - len(line.lstrip(" ")) for line in source.split("\n") if line.strip()
+    ]
 
 
 def test_highlighting_tells_kinds_apart(qtbot):
-    made = python_as_html("def forward(x):  # a\n    return 'text' + 1")
+    made = "".join(line for _, line in python_as_html("def forward(x):  # a\n    return 'text' + 1"))
     inks = {text: made.split(f">{text}<")[0][-8:-1] for text in ("def", "forward", "return")}
     assert inks["def"] == inks["return"] != inks["forward"]
     assert ">x<" not in made
@@ -148,3 +154,17 @@ def test_panels_and_choices_are_set_off_and_products_are_not(view):
 
 def test_a_bracket_does_not_begin_a_line() -> None:
     assert with_indices("h = tanh( W_x x + b )") == "h = tanh(&nbsp;W<sub>x</sub> x + b&nbsp;)"
+
+
+def test_a_string_over_lines_keeps_its_colour_on_each():
+    made = python_as_html('def f():\n    """Say.\n\n    More.\n    """\n    return 1')
+    coloured = [line for _, line in made if line.startswith('<span style="color:' + colours()["text"])]
+    assert [indent for indent, _ in made] == [0, 4, 0, 4, 4, 4] and len(coloured) == 3
+
+
+def test_a_page_as_narrow_as_its_dock_has_no_bar_to_scroll_it_sideways(view):
+    """Lines of source were wider than the dock, and the bar took a line from what is read."""
+    view.resize(284, 480)
+    view.show()
+    assert view.info is not None and len(max(view.info.source.splitlines(), key=len)) > 60
+    assert view.page.horizontalScrollBar().maximum() == 0

@@ -51,13 +51,9 @@ def layer_as_html(square: Square, points: float) -> str:
 
 def _excerpt(one: Excerpt, points: float, ground: str, colour: str) -> str:
     t = theme.current()
-    fixed = QFontInfo(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)).family()
-    style = f"font-family:'{fixed}', monospace; font-size:{0.92 * points:.1f}pt"
-    font = QFont(fixed)
-    font.setPointSizeF(0.92 * points)
-    letter = QFontMetricsF(font).horizontalAdvance("0")
+    style, letter = _fixed(points)
     rows = []
-    for number, (indent, line) in enumerate(_lines(one.text), one.first):
+    for number, (indent, line) in enumerate(python_as_html("\n".join(one.text.splitlines())), one.first):
         marked = number in one.marked
         ink, back = (colour, f' bgcolor="{ground}"') if marked else (t.muted, "")
         rows.append(
@@ -65,7 +61,7 @@ def _excerpt(one: Excerpt, points: float, ground: str, colour: str) -> str:
             f'white-space:nowrap">{number}</p></td>'
             # a line too long for the dock goes on under itself
             f'<td width="100%"{back}><p style="{style}; margin:0 0 0 {(indent + 2) * letter:.0f}px; '
-            f'text-indent:{-2 * letter:.0f}px">{line}</p></td></tr>'
+            f'text-indent:{-2 * letter:.0f}px">{line or "&nbsp;"}</p></td></tr>'
         )
     where = f"{html.escape(one.title)} · {html.escape(Path(one.file).name)}, line {one.first}"
     return (
@@ -74,11 +70,23 @@ def _excerpt(one: Excerpt, points: float, ground: str, colour: str) -> str:
     )
 
 
-def _lines(text: str) -> list[tuple[int, str]]:
-    """Return the indent of each line, in letters, and the line with its colours."""
-    made = []
-    for line in text.splitlines():
-        bare = line.lstrip(" ")
-        coloured = python_as_html(bare).removeprefix("<pre>").removesuffix("</pre>")
-        made.append((len(line) - len(bare), coloured or "&nbsp;"))
-    return made
+def source_as_html(source: str, points: float) -> str:
+    """Return source in colours on a ground of its own; a line too long for the page goes on under itself."""
+    style, letter = _fixed(points)
+    rows = (
+        f'<p style="margin:0 0 0 {(indent + 2) * letter:.0f}px; text-indent:{-2 * letter:.0f}px">{line or "&nbsp;"}</p>'
+        for indent, line in python_as_html(source)
+    )
+    return (
+        f'<table width="100%" cellpadding="8" style="margin-top:8px" bgcolor="{theme.current().raised}">'
+        f'<tr><td style="{style}">{"".join(rows)}</td></tr></table>'
+    )
+
+
+def _fixed(points: float) -> tuple[str, float]:
+    """Return the style of source beside text of a size, and the pixels of a letter."""
+    fixed = QFontInfo(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)).family()
+    font = QFont(fixed)
+    font.setPointSizeF(0.92 * points)
+    style = f"font-family:'{fixed}', monospace; font-size:{0.92 * points:.1f}pt"
+    return style, QFontMetricsF(font).horizontalAdvance("0")

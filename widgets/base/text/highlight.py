@@ -43,12 +43,22 @@ def python_spans(source: str) -> Iterator[tuple[int, int, str]]:
             yield match.start(), match.end(), kind
 
 
-def python_as_html(source: str) -> str:
-    """Return `source` as spans inside one <pre>."""
-    inks, made, at = colours(), [], 0
+def python_as_html(source: str) -> list[tuple[int, str]]:
+    """Return of each line how many blanks it begins with, and the rest of it as HTML in colours."""
+    inks, made, at = colours(), [""], 0
+
+    def add(text: str, kind: str = "") -> None:
+        for k, part in enumerate(text.split("\n")):  # a string may go over lines
+            if k:
+                made.append("")
+            own = part if made[-1] else part.lstrip(" ")
+            own = html.escape(own).replace("  ", " &nbsp;")
+            made[-1] += f'<span style="color:{inks[kind]}">{own}</span>' if kind and own else own
+
     for start, end, kind in python_spans(source):
-        made.append(html.escape(source[at:start]))
-        made.append(f'<span style="color:{inks[kind]}">{html.escape(source[start:end])}</span>')
+        add(source[at:start])
+        add(source[start:end], kind)
         at = end
-    made.append(html.escape(source[at:]))
-    return f"<pre>{''.join(made)}</pre>"
+    add(source[at:])
+    lines = source.split("\n")
+    return [(len(line) - len(line.lstrip(" ")), text) for line, text in zip(lines, made, strict=True)]

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+ABOVE = 0.5  # decades of room for a mark at the upper end
 DIGITS = ((1, 2, 3, 5), (1, 2, 5), (1,))  # of each decade, that are labelled: the more, the more room there is
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -40,6 +41,12 @@ class LogScale:
     def decades(self) -> tuple[float, float]:
         """Return the ends of the axis as coordinates."""
         return math.log10(self.low), math.log10(self.high)
+
+    @property
+    def roomy(self) -> tuple[float, float]:
+        """Return the ends of the axis as coordinates, with room for marks at its upper end."""
+        low, high = self.decades
+        return low, high + ABOVE
 
     def decade(self, values: Any) -> NDArray[np.float64]:
         """Return the coordinates of values: inside the axis, NaN where there is no number."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,16 @@ from widgets.base.look.alignment import LEFT
 from widgets.charts.library import pg
 
 NO_PEN = QPen(Qt.PenStyle.NoPen)
+SMALLEST = 9  # pixels of letters
+
+
+def smaller(font: QFont, texts: Iterable[str], width: float, least: int = SMALLEST) -> QFont:
+    """Return a font in which all texts have room, not smaller than `least` pixels."""
+    longest = max(texts, key=QFontMetricsF(font).horizontalAdvance, default="")
+    font = QFont(font)
+    while least < font.pixelSize() and QFontMetricsF(font).horizontalAdvance(longest) > width:
+        font.setPixelSize(font.pixelSize() - 1)
+    return font
 
 
 class Line(QGraphicsSimpleTextItem):
@@ -50,8 +61,15 @@ class Line(QGraphicsSimpleTextItem):
         ink: QColor,
         align: Qt.AlignmentFlag = LEFT,
         cut: Qt.TextElideMode = Qt.TextElideMode.ElideRight,
+        least: int = 0,
     ) -> float:
-        """Write a text, aligned in a box; return the x at which it ends."""
+        """Write a text, aligned in a box; return the x at which it ends.
+
+        Args:
+            least: pixels of letters: a text without room is written so small before it is cut, where that is more
+                than 0.
+        """
+        font = smaller(font, [text], box.width(), least) if least else font
         metrics = QFontMetricsF(font)
         # a hundredth of a pixel: what fits exactly is not cut by rounding
         shown = metrics.elidedText(text, cut, box.width() + 0.01)
@@ -205,7 +223,8 @@ class Scale(pg.ItemGroup):
         self.name.setVisible(bool(name))
         if name:
             x += self.GAP + 8
-            x = self.name.write(name, QRectF(x, box.top(), max(0.0, box.right() - x), box.height()), font, loud)
+            room = QRectF(x, box.top(), max(0.0, box.right() - x), box.height())
+            x = self.name.write(name, room, font, loud, least=SMALLEST)
         return x
 
 

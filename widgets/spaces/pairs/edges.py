@@ -95,7 +95,7 @@ class PlaceAxis(Axis):
                 continue
             role = "accent" if place in self.marks[:-1] else "text" if place in special else "muted"
             # in the middle: what tells names apart is often at the end
-            text = metrics.elidedText(panel.name(place), Qt.TextElideMode.ElideMiddle, room)
+            text = metrics.elidedText(panel.name(place, self.upright), Qt.TextElideMode.ElideMiddle, room)
             names.append((place in special, colour(role), at, text))
         return self._strips(panel, (first, last), low, pixel), names
 
@@ -278,8 +278,9 @@ class Edges(pg.GraphicsWidget):
     def _name_axes(self, panel: Panel) -> None:
         """Say what columns and rows are: in the corner between their names, else in the one below."""
         frame, (columns, rows) = panel.frame, self.axes
-        columns.set_text(f"from {panel.of} →" if panel.above else f"to {panel.of} ↑   from →")
-        rows.set_text(f"to {panel.of} ↓")
+        both = (f"to {panel.to} ↑   from →", "to ↑  from →")
+        columns.set_text(*((f"from {panel.of} →",) if panel.above else both))
+        rows.set_text(f"to {panel.to} ↓")
         top = frame.top() - 27 if panel.above else frame.bottom() + 3
         columns.place(QRectF(frame.left() - panel.left - 14, top, panel.left + 10, 13))
         rows.place(QRectF(frame.left() - panel.left - 14, frame.top() - 14, panel.left + 10, 13))

@@ -85,9 +85,10 @@ def _pairs_of_steps(square: Square) -> GraphPart | None:
         return None
     whole = np.isfinite(part.order) & (np.round(part.order) == part.order)
     order = np.where(whole, part.order, -1.0).astype(np.int64)
+    names = part.names if part.columns is None else part.columns[0]
     return GraphPart(
-        _row_of_steps(part.steps, part.names), order, np.zeros(0, np.int64), "pair", part.x, part.gx, part.values,
-        part.moved, part.expected, part.difference, pairs={square.layer.name: part.values},
+        _row_of_steps(part.steps, names), order, np.zeros(0, np.int64), "pair", part.x, part.gx, part.values,
+        part.moved, part.expected, part.difference, pairs={square.layer.name: part.values}, rows=part.rows,
     )  # fmt: skip
 
 
@@ -102,6 +103,24 @@ def _pairs_of_patches(square: Square) -> GraphPart | None:
         none, none, none if part.values is None else part.values, none if part.moved is None else part.moved,
         part.expected, part.difference, pairs=part.pairs,
     )  # fmt: skip
+
+
+def word_of_rows(square: Square) -> str:
+    """Return what one row is."""
+    part = square.of(TimePart)
+    answering = part is not None and part.answering
+    return "answer" if answering else word_of_places(square).removesuffix("s")
+
+
+def names_of_rows(part: GraphPart, view: Ordered, moved: bool) -> tuple[str, ...] | None:
+    """Return how the rows are called, from above; None where they are called as the columns.
+
+    Steps of an answer are not where the element takes those of x: those of rho(g) x are called by their own number.
+    """
+    if part.rows is None:
+        return None
+    names, numbers = part.rows[moved], (view.numbers if moved else view.nodes).tolist()
+    return tuple(names[k] if k < len(names) else str(k) for k in numbers)
 
 
 def word_of_places(square: Square) -> str:

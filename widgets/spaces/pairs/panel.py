@@ -43,7 +43,9 @@ class Panel:
     sum_high: float = 0.0  # the same for the sums
     short: str = ""
     heading: str = ""
-    of: str = "node"  # what a row and a column are
+    of: str = "node"  # what a column is
+    to: str = "node"  # what a row is
+    rows: tuple[str, ...] | None = None  # their names from above, where they are not the columns'
     signed: bool = False  # a difference has two signs, even where only one occurs
     box: QRectF = field(default_factory=QRectF)
     frame: QRectF = field(default_factory=QRectF)  # of the picture
@@ -58,7 +60,7 @@ class Panel:
         self.box = box
         roomy = not self.small and min(box.width(), box.height()) >= 300
         slim = not self.small and not roomy and min(box.width(), box.height()) >= 130
-        long = name_room(self.names, self.matrix.n)
+        long = max(name_room(some, self.matrix.n) for some in (self.names, self.rows or self.names))
         self.left = max(68.0, min(long, 124.0)) if roomy else min(long, 84.0) if slim else 0.0
         self.above = max(58.0, min(long, 92.0)) if roomy else 0.0
         self.strip = 30.0 if roomy else 14.0 if slim else 0.0
@@ -103,8 +105,10 @@ class Panel:
         """Return the level of pooling at which a place has one to two pixels; 0 where an entry has more."""
         return max(0, int(np.ceil(-np.log2(max(1e-9, self.cell(camera) * ratio)) - 1e-6)))
 
-    def name(self, place: int) -> str:
-        """Return what the node in a place is called: its name, else its number as in x."""
+    def name(self, place: int, row: bool = False) -> str:
+        """Return what the node in a place is called: its name, else its number as in x; or what a `row` is called."""
+        if row and self.rows is not None:
+            return self.rows[place]
         node = int(self.view.nodes[place])
         return self.names[node] if self.names else str(node)
 

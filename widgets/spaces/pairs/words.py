@@ -144,11 +144,11 @@ def read_out(name: str, panel: Panel, row: int, column: int | None, hand: str) -
     matrix, head = panel.matrix, panel.head
     received = f"row sum {precise(float(matrix.row_sums(head)[row]))}"
     if column is None:
-        return f"{node_words(panel, row)}, {received}{hand}"
+        return f"{node_words(panel, row, True)}, {received}{hand}"
     value = matrix.value(head, row, column)
     told = f"masked ({figure(value)})" if matrix.masked(np.array([value]))[0] else precise(value)
     sent = f"column sum {precise(float(matrix.column_sums(head)[column]))}"
-    return f"{name}, to {node_words(panel, row)} from {node_words(panel, column)}: {told}, {received}, {sent}"
+    return f"{name}, to {node_words(panel, row, True)} from {node_words(panel, column)}: {told}, {received}, {sent}"
 
 
 def change(matrix: PairMatrix, values: NDArray[Any], difference: NDArray[Any]) -> float | None:
@@ -158,7 +158,10 @@ def change(matrix: PairMatrix, values: NDArray[Any], difference: NDArray[Any]) -
     return off / norm if norm else None
 
 
-def node_words(panel: Panel, place: int) -> str:
+def node_words(panel: Panel, place: int, row: bool = False) -> str:
     """Return how a place of a matrix is called, with its number in x where it has a name."""
-    number, name = int(panel.view.nodes[place]), panel.name(place)
-    return f"{name} ({number})" if name != str(number) else f"node {number}"
+    number, name = int(panel.view.nodes[place]), panel.name(place, row)
+    if row and panel.rows is not None:
+        number = int(panel.view.numbers[place])
+        return f"{panel.to} {number}" + (f" “{name}”" if name != str(number) else "")
+    return f"{name} ({number})" if name != str(number) else f"{panel.of} {number}"

@@ -118,7 +118,7 @@ class LayerChart(Plot):
                 self.colour_role = role
                 self.dress()
             self.message = ""
-            self.set_ranges((-0.5, max(0.5, len(self.columns) - 0.5)), scale.decades)
+            self.set_ranges((-0.5, max(0.5, len(self.columns) - 0.5)), scale.roomy)
             self._update()
 
     def _follow_link(self) -> None:
@@ -137,7 +137,7 @@ class LayerChart(Plot):
     # drawing --------------------------------------------------------------------------------------------------
     def _update(self) -> None:
         """Hand the numbers of all columns to the items."""
-        x, (bottom, top) = np.arange(len(self.columns)), self.scale.decades
+        x, (bottom, top) = np.arange(len(self.columns)), self.scale.roomy
         floor = np.where(np.isfinite(self._errors["floor"]), self._errors["floor"], np.nan)
         self.floor.set_columns(x - 0.5, x + 0.5, bottom, self.scale.decade(floor))
         for item, at in ((self.guilty, [i for i in x if self.columns[i].guilty]),
@@ -286,7 +286,7 @@ class ChannelStrip(Plot):
             self.block = 1
         self.message = "" if self.values.size else "no error per channel"
         if self.values.size:
-            self.set_ranges((-0.5, max(0.5, self.values.size - 0.5)), scale.decades)
+            self.set_ranges((-0.5, max(0.5, self.values.size - 0.5)), scale.roomy)
             self._update()
 
     def _update(self) -> None:

@@ -13,7 +13,6 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QMenuBar,
-    QProgressBar,
     QSizePolicy,
     QStatusBar,
     QToolButton,
@@ -24,6 +23,7 @@ from explorer.square.frame import Frame
 from explorer.state.catalogue import Busy
 from explorer.state.resolve import DTYPES
 from explorer.state.state import State
+from widgets.base.controls.progress import Progress
 from widgets.base.look import theme
 from widgets.base.look.icons import icon
 from widgets.base.text.glossary import say
@@ -144,7 +144,7 @@ class StatusBar(QStatusBar):
         self.reading.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.reading.setContentsMargins(8, 0, 0, 0)
         self.doing = QLabel()
-        self.bar = QProgressBar(textVisible=False)
+        self.bar = Progress(textVisible=False)
         self.bar.setFixedSize(120, 5)
         self.cancel = QToolButton(autoRaise=True)
         self.cancel.setToolTip("Cancel (Esc)")

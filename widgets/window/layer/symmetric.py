@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QLayout,
-    QProgressBar,
     QPushButton,
     QVBoxLayout,
     QWidget,
@@ -24,6 +23,7 @@ from explorer.square.analyses.outcome import Outcome
 from explorer.square.frame import Failure
 from explorer.state.state import State
 from widgets.base.controls.dialog import Dialog
+from widgets.base.controls.progress import Progress
 from widgets.base.look import theme
 
 WIDTH = 560
@@ -49,7 +49,7 @@ class SymmetricPage(Dialog):
         self.title.setWordWrap(True)
         self.words = QLabel(WAITING)
         self.words.setWordWrap(True)
-        self.progress = QProgressBar()
+        self.progress = Progress()
         self.progress.setRange(0, 0)
         self.progress.setTextVisible(False)
         self.progress.setFixedHeight(4)

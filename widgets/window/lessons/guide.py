@@ -27,6 +27,7 @@ from widgets.window.lessons.targets import areas_of, bring, choices, in_sight, p
 from widgets.window.room.shell import Shell
 
 RIDDLE = "Which layer is to blame? The lesson has the answer, behind Reveal."
+HEARD = "heard by lessons"  # of a list or tabs in which a step may ask to choose
 WIDTH = 320  # pixels of the page at the left
 
 
@@ -47,7 +48,6 @@ class Guide(QObject):
         self._panel_in_sight = False
         self._meant: Task | None = None  # the step that is pointed at
         self._followed = WeakSet[QScrollArea]()  # where it may move while it is
-        self._heard = WeakSet[QComboBox]()  # lists of views, in which a step may ask to choose
         self.wanted: str | None = None  # the view that is to be in front once there is a frame
         # after the turn in which something happened: by then what was opened is laid out
         self._looking = QTimer(self, singleShot=True, interval=0)
@@ -55,6 +55,7 @@ class Guide(QObject):
         self._controller.state_changed.connect(self._look_soon)
         self._controller.frame_ready.connect(self._frame_came)
         shell.panes.currentChanged.connect(self._look_soon)
+        shell.panes.made.connect(self._look_soon)  # with lists that were not there
         for dock in shell.docks.docks.values():  # which still hide while a window ends
             dock.visibilityChanged.connect(self._look_soon)
 
@@ -167,7 +168,7 @@ class Guide(QObject):
 
     def _put_away(self) -> None:
         """Bring others to the front of panels that steps ask to open: the lesson before has left them there."""
-        asked = self._asked(self._session)
+        asked = self._asked(self._session) - {self._session.view}  # it may ask to choose something in its own
         for name in asked & set(self._shell.docks.docks):
             dock = self._shell.docks.docks[name]
             beside = [other for other in self._shell.tabifiedDockWidgets(dock) if other.objectName() not in asked]
@@ -238,11 +239,11 @@ class Guide(QObject):
         self._show_strip()
 
     def _listen(self) -> None:
-        """Look again when something is chosen in a list of a view in sight, which changes no state."""
-        for _, box in choices(self._shell):
-            if box not in self._heard:
-                self._heard.add(box)
-                box.currentTextChanged.connect(self._look_soon)
+        """Look again when something is chosen in a list, or by tabs, of a view, which changes no state."""
+        for _, box in choices(self._shell, seen=False):
+            if not box.property(HEARD):  # Python forgets bars of tabs that Qt has made
+                box.setProperty(HEARD, True)
+                (box.currentTextChanged if isinstance(box, QComboBox) else box.currentChanged).connect(self._look_soon)
 
     def _sight(self) -> Sight:
         info = self._controller.info

@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
     QLabel,
-    QProgressBar,
     QPushButton,
     QScrollArea,
     QToolButton,
@@ -22,6 +21,7 @@ from PySide6.QtWidgets import (
 from explorer.state.lessons.tasks import around
 from explorer.state.lessons.walk import Walk
 from explorer.state.session import Session
+from widgets.base.controls.progress import Progress
 from widgets.base.look import theme
 from widgets.base.text.indices import with_indices
 from widgets.base.text.markdown import rich
@@ -50,7 +50,7 @@ class LessonPanel(QDockWidget):
             button.setAccessibleName(tip)
             button.clicked.connect(partial(self._turn, by))
         self.place = QLabel(alignment=Qt.AlignmentFlag.AlignCenter)
-        self.bar = QProgressBar(textVisible=False)
+        self.bar = Progress(textVisible=False)
         self.bar.setFixedHeight(4)
         self.bar.setAccessibleName("Lessons done")
         self.title, self.before, self.behind, self.equation = wrapped(), wrapped(), wrapped(), wrapped()

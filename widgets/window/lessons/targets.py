@@ -83,8 +83,8 @@ def place_of(shell: Shell, task: Task) -> QRect | None:
         return None
     if not seat.isVisible():
         return _tab_of(shell, seat.spec.title)
-    if (box := _list_of(shell, name, task)) is not None:
-        return _rect_in(shell, box)
+    if (place := _list_of(shell, name, task)) is not None:
+        return place
     for control in _controls(seat if seat.view is not None else None, task):
         seen = _unfolded(control, seat)
         if seen is not None and not seen.visibleRegion().isEmpty():
@@ -146,23 +146,40 @@ def in_sight(shell: Shell) -> set[str]:
     return {seat.spec.name for seat in shell.panes.seats if seat.isVisible()}
 
 
-def choices(shell: Shell) -> list[tuple[str, QComboBox]]:
-    """Return the lists to choose from in views that can be seen, each with the name of its view."""
-    seen = [seat for seat in shell.panes.seats if seat.isVisible() and seat.view is not None]
-    return [(s.spec.name, box) for s in seen for box in s.findChildren(QComboBox) if box.isVisible()]
+def choices(shell: Shell, seen: bool = True) -> list[tuple[str, QComboBox | QTabBar]]:
+    """Return the lists and tabs to choose from, in views that can be `seen` or in all, with the names of the views."""
+    seats = [seat for seat in shell.panes.seats if seat.view is not None and (seat.isVisible() or not seen)]
+    found: list[tuple[str, QComboBox | QTabBar]] = []
+    for seat in seats:
+        found += [(seat.spec.name, box) for box in seat.findChildren(QComboBox)]
+        found += [(seat.spec.name, bar) for bar in seat.findChildren(QTabBar)]
+    return [(name, box) for name, box in found if box.isVisible() or not seen]
 
 
-def _list_of(shell: Shell, name: str, task: Task) -> QComboBox | None:
-    """Return the list of a view in which a step asks to choose something, None where it does not."""
+def options(box: QComboBox | QTabBar) -> list[str]:
+    """Return what can be chosen in a list, or by tabs."""
+    named = box.itemText if isinstance(box, QComboBox) else box.tabText
+    return [named(k) for k in range(box.count())]
+
+
+def chosen(box: QComboBox | QTabBar) -> str:
+    """Return what is chosen in a list, or by tabs."""
+    return box.currentText() if isinstance(box, QComboBox) else box.tabText(box.currentIndex())
+
+
+def _list_of(shell: Shell, name: str, task: Task) -> QRect | None:
+    """Return the place of the list, or the tab, that a step asks to choose in a view, None where it does not."""
     wanted = [asked for p in task.patterns if isinstance(asked := p.get("view"), str) and CHOSEN in asked]
-    lists = (box for view, box in choices(shell) if view == name)
-    texts = ((box, f"{name}{CHOSEN}{box.itemText(k)}") for box in lists for k in range(box.count()))
-    return next((box for box, text in texts if any(fnmatchcase(text, asked) for asked in wanted)), None)
+    for box in (box for view, box in choices(shell) if view == name):
+        for k, text in enumerate(options(box)):
+            if any(fnmatchcase(f"{name}{CHOSEN}{text}", asked) for asked in wanted):
+                return _rect_in(shell, box) if isinstance(box, QComboBox) else _tab_in(shell, box, k)
+    return None
 
 
 def seen_in(shell: Shell) -> set[str]:
-    """Return the names of the views that can be seen, and what is chosen in their lists."""
-    return in_sight(shell) | {f"{name}{CHOSEN}{box.currentText()}" for name, box in choices(shell)}
+    """Return the names of the views that can be seen, and what is chosen in their lists and by their tabs."""
+    return in_sight(shell) | {f"{name}{CHOSEN}{chosen(box)}" for name, box in choices(shell)}
 
 
 def _front(shell: Shell) -> str:
@@ -174,9 +191,13 @@ def _tab_of(shell: Shell, title: str) -> QRect | None:
     for tabs in shell.findChildren(QTabBar):
         for k in range(tabs.count()):
             if tabs.tabText(k) == title and tabs.isVisible() and tabs.isTabVisible(k):
-                rect = tabs.tabRect(k)
-                return QRect(tabs.mapTo(shell, rect.topLeft()), rect.size())
+                return _tab_in(shell, tabs, k)
     return None
+
+
+def _tab_in(shell: Shell, tabs: QTabBar, k: int) -> QRect:
+    rect = tabs.tabRect(k)
+    return QRect(tabs.mapTo(shell, rect.topLeft()), rect.size())
 
 
 def _rect_in(shell: Shell, widget: QWidget) -> QRect:

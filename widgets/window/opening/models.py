@@ -201,6 +201,9 @@ class Models(QObject):
             if isinstance(result, Trouble):
                 self._trouble(result, page)
                 return
+            if self._controller.state.sample != state.sample:  # data dropped with it have come meanwhile
+                self._run(found, chosen, then, page, follow)
+                return
             if page is not None and page is self.page:
                 page.accept()
             then(result, name)

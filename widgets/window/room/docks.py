@@ -25,7 +25,7 @@ from widgets.base.controls.flow import UNBOUNDED
 from widgets.base.look import theme
 from widgets.base.look.icons import icon
 from widgets.window.room.panes import Seat
-from widgets.window.room.pulled import PulledTabs, dragged, let_go
+from widgets.window.room.pulled import Panel, PulledTabs, dragged, float_out, let_go
 
 AREAS = {
     "left": Qt.DockWidgetArea.LeftDockWidgetArea,
@@ -63,7 +63,7 @@ class Docks(QObject):
         self._mend.timeout.connect(self.mend_titles)
         for seat in seats:
             spec = seat.spec
-            dock = QDockWidget(spec.title, window)
+            dock = Panel(spec.title, window)
             dock.setObjectName(spec.name)
             dock.setWidget(_Place(seat))
             dock.setWhatsThis(spec.summary)
@@ -295,7 +295,7 @@ class Docks(QObject):
             return
         menu = QMenu(self._window)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.addAction(icon("float"), "Float", lambda: dock.setFloating(True))
+        menu.addAction(icon("float"), "Float", lambda: float_out(dock))
         menu.addAction(icon("close"), "Close", dock.close)
         menu.popup(tabs.mapToGlobal(at))
 
@@ -340,7 +340,7 @@ class _TitleBar(QWidget):
         self._label = QLabel(dock.windowTitle())
         self._float = QToolButton(autoRaise=True)
         self._float.setToolTip("Float or dock this panel")
-        self._float.clicked.connect(lambda: dock.setFloating(not dock.isFloating()))
+        self._float.clicked.connect(lambda: dock.setFloating(False) if dock.isFloating() else float_out(dock))
         self._close = QToolButton(autoRaise=True)
         self._close.setToolTip("Close this panel (the View menu brings it back)")
         self._close.clicked.connect(dock.close)

@@ -11,12 +11,34 @@ from collections.abc import Callable
 from functools import partial
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, QSize, Qt, QTimer
-from PySide6.QtGui import QCursor, QMouseEvent
-from PySide6.QtWidgets import QApplication, QDockWidget, QTabBar, QWidget
+from PySide6.QtGui import QCursor, QMouseEvent, QResizeEvent
+from PySide6.QtWidgets import QApplication, QDockWidget, QFrame, QTabBar, QWidget
+
+from widgets.base.look import theme
 
 # of a panel that floats: one from below the stage is as wide as the window
 SMALLEST, WIDEST = QSize(320, 240), QSize(720, 900)
 AWAY = 3  # times the distance at which a drag begins: so far from the bar, its tabs are no longer put in order
+
+
+class Panel(QDockWidget):
+    """A panel that has an outline while it floats: Qt draws none round one with a title of its own."""
+
+    def __init__(self, title: str, parent: QWidget) -> None:
+        super().__init__(title, parent)
+        self._outline = QFrame(self)
+        self._outline.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self._outline.hide()
+        self.topLevelChanged.connect(self._floated)
+
+    def _floated(self, floating: bool) -> None:
+        self._outline.setStyleSheet(f"border: 1px solid {theme.current().edge}; background: transparent;")
+        self._outline.setVisible(floating)
+        self._outline.raise_()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._outline.setGeometry(self.rect())
 
 
 class PulledTabs(QObject):
@@ -59,15 +81,24 @@ class PulledTabs(QObject):
         """Float a panel with its title below the pointer, and hand the drag over to Qt."""
         held, pointer = self._held, QCursor.pos()
         _send(bar, QEvent.Type.MouseButtonRelease, bar.mapFromGlobal(pointer), pointer)  # the bar's own drag ends
-        size = dock.size().boundedTo(WIDEST).expandedTo(SMALLEST)
-        dock.setFloating(True)
-        dock.resize(size)
+        float_out(dock)
         title = dock.titleBarWidget()
         high = max(title.sizeHint().height() if title is not None else 0, 2)
         hold = QPoint(min(60, dock.width() // 4), high // 2)
         dock.move(pointer - hold)
         if held:
             _drag_on(dock, hold, pointer)
+
+
+def float_out(dock: QDockWidget) -> None:
+    """Float a panel over the window, as large as can be read: one behind another tab may never have been laid out."""
+    size, behind = dock.size().boundedTo(WIDEST).expandedTo(SMALLEST), dock.visibleRegion().isEmpty()
+    if behind:
+        dock.raise_()  # Qt does not say of what floats that it is seen, if it was behind before
+    dock.setFloating(True)
+    dock.resize(size)
+    if behind and (window := dock.parentWidget()) is not None:
+        dock.move(window.geometry().center() - dock.rect().center())
 
 
 def dragged() -> QDockWidget | None:

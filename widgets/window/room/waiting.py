@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from explorer.square.frame import Failure
+from widgets.base.controls.progress import Progress
 from widgets.base.look import theme
 from widgets.base.look.icons import picture
 
@@ -26,7 +27,7 @@ class LoadingPage(QWidget):
         self.text = QLabel(alignment=Qt.AlignmentFlag.AlignCenter, wordWrap=True)
         self.text.setFixedWidth(WIDTH)
         self.text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.bar = QProgressBar(minimum=0, maximum=0, textVisible=False)
+        self.bar = Progress(minimum=0, maximum=0, textVisible=False)
         self.bar.setFixedSize(220, 4)
         self.copy_button = QPushButton("Copy details")
         self.copy_button.clicked.connect(self._copy_details)

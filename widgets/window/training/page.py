@@ -16,7 +16,6 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QMenu,
-    QProgressBar,
     QPushButton,
     QSlider,
     QSpinBox,
@@ -31,6 +30,7 @@ from explorer.declare.states.model_name import LIVE
 from explorer.work.files.places import at_home
 from widgets.base.controls.dialog import Dialog
 from widgets.base.controls.elided_combo import ElidedCombo
+from widgets.base.controls.progress import Progress
 from widgets.base.look import theme
 from widgets.window.training.fields import SPEEDS, Examples, Weights, beside, button, row_of
 from widgets.window.training.kept import GoOn
@@ -146,7 +146,7 @@ class TrainPage(Dialog):
         self.time.setAccessibleName("Step")
         self.time.sliderMoved.connect(self._rewound)
         self.time.actionTriggered.connect(self._nudged)
-        self.bar = QProgressBar(textVisible=False, maximum=1000)
+        self.bar = Progress(textVisible=False, maximum=1000)
         self.bar.setFixedHeight(6)
         self.status = QLabel("\n", wordWrap=True, alignment=Qt.AlignmentFlag.AlignTop)
         self.status.setMinimumHeight(self.status.sizeHint().height())  # of two lines, so that nothing is pushed or cut

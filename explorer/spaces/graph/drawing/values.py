@@ -72,6 +72,7 @@ class GraphPart:
         outputs: (G, C) the network's own answer where it is one for each graph, else None.
         answers: (2, N) the network's answer where it is one number for each node and nodes have names, else None: that
             of F(x) and that of F(rho(g) x), each at the node that it is for; NaN where the node was dropped.
+        rows: names of the rows of F(x)'s and F(rho(g) x)'s pairs, () for numbers; None where they are the nodes.
         sets: {name: (N,) bool or int}: what a pooling layer keeps, clusters, critical points; by the layer's name.
     """
 
@@ -98,3 +99,4 @@ class GraphPart:
     sets: Mapping[str, Array] = field(default_factory=dict)
     outputs: Array | None = None
     answers: Array | None = None
+    rows: tuple[tuple[str, ...], tuple[str, ...]] | None = None

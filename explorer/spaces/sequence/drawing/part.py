@@ -19,11 +19,12 @@ from explorer.network.opening.global_state import reseed
 from explorer.network.tracing.capture import capture, gradients_to_inputs
 from explorer.network.tracing.layers import Layer
 from explorer.network.tracing.running import evaluating
+from explorer.network.tracing.walking import named_modules
 from explorer.spaces.graph.analysis.influence import SLOW, influence
 from explorer.spaces.sequence.drawing.attention_rows import attended
 from explorer.spaces.sequence.drawing.rest_state import settlings
 from explorer.spaces.sequence.drawing.values import TimePart
-from explorer.spaces.sequence.fields import STEP, Steps
+from explorer.spaces.sequence.fields import ANSWER, NUMBERS, STEP, Steps
 from explorer.spaces.sequence.network.equation_finder import working
 from explorer.square.both_ways import BothWays
 from explorer.square.drawing.by_place import input_values, kind_of, layer_values, raw
@@ -51,6 +52,7 @@ def time_part(one: BothWays) -> TimePart:
         times = np.round(1e3 * (began + unit * times)).astype("datetime64[ms]")
     order, known = found_at(one.element, steps)
     moved_gates, gx_raw = _gates(p, one.answers), raw(gx.x, gx.field, ALL)
+    moved_written = _written(p, one.answers[p.trace.output])
     return TimePart(
         steps=steps, times=times,
         names=sample.names if sample is not None else (), kind=kind_of(layer.field, DRAWN),
@@ -63,10 +65,20 @@ def time_part(one: BothWays) -> TimePart:
         missing="" if p.forward_seconds < GRADIENT_SECONDS else SLOW.format(p.forward_seconds),
         settlings=settlings(p), attended=attended(p, layer, state.node, order, one.answers),
         working=working(p, layer.name, gates, moved_gates, x, gx_raw, one.answers),
-        written=_own_written(p), moved_written=_written(p, one.answers[p.trace.output]), writer=p.trace.output,
+        written=_own_written(p), moved_written=moved_written, writer=p.trace.output,
         channels=sample.channels if sample is not None and len(sample.channels) == x.shape[1] else (),
+        **_sides_of_pairs(p, layer, moved_written),
         **_truncated(_kept_gradient(p, layer, state.node, state.truncate) if state.truncate is not None else None),
     )  # fmt: skip
+
+
+def _sides_of_pairs(p: Prepared, layer: Layer, moved_written: tuple[str, ...]) -> dict[str, Any]:
+    """Return how rows and columns of a layer on pairs are called, as far as its module says that they are not x's."""
+    module = dict(named_modules(p.model)).get(layer.module)
+    called = {ANSWER: (_own_written(p), moved_written), NUMBERS: ((), ())}
+    of = {side: getattr(module, side, None) for side in ("rows", "columns")}
+    told = {side: called[what] for side, what in of.items() if isinstance(what, str) and what in called}
+    return {**told, "answering": of["rows"] == ANSWER}
 
 
 def _written(p: Prepared, output: Tensor) -> tuple[str, ...]:

@@ -77,6 +77,8 @@ class TimePart:
             no words of the sequence.
         writer: the layer that `written` is read off.
         channels: what each column of x is, or empty.
+        rows, columns: how the steps of a layer on pairs are called in F(x) and in F(rho(g) x); None for those of x.
+        answering: whether its rows are steps of the answer.
     """
 
     data: ClassVar[str] = "sequence"
@@ -106,6 +108,9 @@ class TimePart:
     moved_written: tuple[str, ...] = ()
     writer: str = ""
     channels: tuple[str, ...] = ()
+    rows: tuple[tuple[str, ...], tuple[str, ...]] | None = None
+    columns: tuple[tuple[str, ...], tuple[str, ...]] | None = None
+    answering: bool = False
 
 
 def parts_of_one_time(frame: Frame | None) -> list[tuple[Square, TimePart]]:

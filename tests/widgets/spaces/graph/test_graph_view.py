@@ -289,6 +289,23 @@ def test_the_neighbourhood_stands_out(qtbot: Any) -> None:
     assert sorted(float(t) for t in texts.values()) == pytest.approx(sorted(rms), abs=6e-4)
 
 
+def test_how_far_all_nodes_are_from_the_selected_one_is_not_faded(qtbot: Any) -> None:
+    """Colours by distance faded with all that is not near, so that the farthest nodes were the palest."""
+    part = karate_part()
+    distance = np.array(
+        list(dict(sorted(nx.single_source_shortest_path_length(nx.karate_club_graph(), 16).items())).values())
+    )
+    part = replace(part, distance=distance, influence=np.exp(-distance.astype(float)))
+    view = shown(qtbot, graph_frame(part, channel=0))
+    view.set_state(replace(view.state, node=16))
+    for colour, farthest in (("distance", theme.error_map()[511, :3]), ("influence", None)):
+        view.choose(colour=colour)
+        panel = view.canvas.panels[0][0]
+        assert panel.near is None
+        if farthest is not None:
+            assert (panel.fill[distance == distance.max()] == farthest).all()
+
+
 def test_a_dragged_node_stays_and_goes_back_on_a_double_click(qtbot: Any) -> None:
     view = shown(qtbot, graph_frame(karate_part(), channel=0))
     wishes, start = gather(view), at(view, 11)

@@ -80,3 +80,30 @@ def test_a_figure_is_the_whole_ladder_without_controls(
     last = view.sheet.rungs[-1]
     assert {short(float(value)) for value in (*last.z, *last.a)} <= set(words), "the last layer is in the figure too"
     assert view.controls.isVisible() and view.size() == size
+
+
+def test_the_layer_of_a_step_is_scrolled_to(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Below the stage two rows have room: what a step writes into the last layer was not seen."""
+    chance = np.random.default_rng(0)
+    layers = tuple(
+        Dense(f"dense{k + 1}", chance.normal(size=(out, given)), chance.normal(size=out), "sigmoid")
+        for k, (given, out) in enumerate(pairwise((9, 6, 6, 2)))
+    )
+    view = LadderView()
+    qtbot.addWidget(view)
+    view.resize(1200, 200)
+    view.show()
+    parts = [(cast(Any, None), Chain(layers, np.ones(9), ("row", "column")))]
+    monkeypatch.setattr(view, "parts", lambda: parts)
+    monkeypatch.setattr(view, "reason", lambda _: "")
+    view.refresh()
+    for step, layer in ((0, 0), (1, 0), (2, 1), (3, 2), (4, 2), (5, 1), (6, 0)):
+        view.slider.setValue(step)
+        top, high = view.area.verticalScrollBar().value(), view.area.viewport().height()
+        first = view.sheet.place_of(layer)[0]
+        assert top <= first <= top + high - 40, f"step {step}"
+    view.target.setCurrentIndex(1)
+    view.tabs.setCurrentIndex(2)
+    view.slider.setValue(0)
+    view.forget_choices()
+    assert (view.target.currentText(), view.tabs.currentIndex(), view.slider.value()) == ("row", 0, 6)

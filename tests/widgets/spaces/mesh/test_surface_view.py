@@ -26,6 +26,7 @@ from tests.widgets.parts.frames.sample_frames import make_frame
 from widgets.base.look import theme
 from widgets.base.pointer import Pointer, Pointers
 from widgets.base.view import Wish
+from widgets.charts.scene.labels import Line
 from widgets.figures.numbers import export_numbers
 from widgets.spaces.mesh.looks import answers, colours_of, feature, features, strongest
 from widgets.spaces.mesh.views.surface import SurfaceView
@@ -466,3 +467,13 @@ def test_what_stands_below_the_surface_stands_in_one_line(view: SurfaceView) -> 
     view.grab()
     parts = [part for part in (view.arrows_at, view.amount, view.cut) if part.isVisible()]
     assert len(parts) == 3 and len({part.geometry().center().y() for part in parts}) == 1
+
+
+def test_titles_of_two_models_are_written_small_before_they_are_cut(view: SurfaceView) -> None:
+    """A title of two models was cut in the middle of both names at 1280 pixels, with room in smaller letters."""
+    view.resize(672, 440)
+    give(view, mesh_frame(chain="gauge:40,7", compare="monet-principal"))
+    view.settle()
+    lines = {item.text() for item in view.canvas.board.items() if isinstance(item, Line)}
+    for look in view.canvas.looks:
+        assert look.title in lines, (look.title, lines)

@@ -23,7 +23,7 @@ from widgets.base.text.words import (
     verdict_sentence,
     words_before,
 )
-from widgets.charts.axis.scales import LogScale
+from widgets.charts.axis.scales import ABOVE, LogScale
 from widgets.views.charts.errors import ErrorsView
 
 ODD = odd_frames()
@@ -83,7 +83,7 @@ def test_drawn_heights_are_the_measured_errors(view):
     for marks, key in ((chart.cumulative, "cumulative"), (chart.local, "local")):
         for x, y, m in zip(*marks.getData(), measures, strict=True):
             height = (plot.bottom() - chart.at(x, y).y()) / plot.height()
-            assert height == pytest.approx(np.log10(getattr(m, key) / 1e-9) / 10)
+            assert height == pytest.approx(np.log10(getattr(m, key) / 1e-9) / (10 + ABOVE))
     tops = chart.floor.rectangles()[:, 3]
     assert tops == pytest.approx(np.log10([m.floor for m in measures]))
 
@@ -213,6 +213,19 @@ def test_the_axis_holds_zero_and_what_lies_outside():
     assert [scale.outside(v) for v in (0.0, 1e-10, 1e-9, 1.0, 10.0, 11.0)] == [-1, -1, 0, 0, 0, 1]
     assert scale.fraction(0.0) == scale.fraction(float("nan")) == 0.0
     assert scale.fraction(float("inf")) == scale.fraction(1e9) == 1.0
+
+
+def test_a_mark_of_an_error_beyond_the_axis_is_not_cut(view):
+    """The diamond of a layer that is off by more than ten times its values was cut in halves by the edge."""
+    frame = make_frame()
+    square = frame.squares[0]
+    name = square.layers[0].name
+    off = replace(square.measures[name], cumulative=300.0, local=300.0)
+    view.set_frame(replace(frame, squares=(replace(square, measures={**square.measures, name: off}),)))
+    chart = view.panels[0].layers
+    for marks in (chart.cumulative, chart.local):
+        x, y = (values[0] for values in marks.getData())
+        assert chart.at(x, y).y() - 5 >= chart.plotted.top()
 
 
 def test_numbers_are_those_of_the_frame(view):

@@ -6,7 +6,7 @@ from fnmatch import fnmatchcase
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication, QComboBox
+from PySide6.QtWidgets import QApplication, QComboBox, QTabBar
 from pytestqt.qtbot import QtBot
 
 from explorer.state.lessons.pattern import CHOSEN, view_named
@@ -16,7 +16,7 @@ from tests.models.cards.lesson_doing import do
 from tests.widgets.parts.driving.windows import Open, settle
 from widgets.window.lessons.course import LESSONS
 from widgets.window.lessons.guide import Guide
-from widgets.window.lessons.targets import choices, in_sight, place_of
+from widgets.window.lessons.targets import choices, in_sight, options, place_of
 from widgets.window.main_window import MainWindow
 
 PATHS = {path.stem[:2]: path for path in sorted(LESSONS.glob("*.json"))}
@@ -35,16 +35,17 @@ def begin(qtbot: QtBot, window: MainWindow, number: str) -> Guide:
 
 
 def choose(qtbot: QtBot, window: MainWindow, wanted: str) -> None:
-    """Choose in a list of a view what a condition like "matrix > V*" asks for; some is offered once it is measured."""
+    """Choose in a list or by a tab what a pattern like "matrix > V*" asks for; some is offered once it is measured."""
 
-    def offered() -> list[tuple[QComboBox, int]]:
+    def offered() -> list[tuple[QComboBox | QTabBar, int]]:
         lists = [(f"{name}{CHOSEN}", box) for name, box in choices(window)]
-        return [(b, k) for name, b in lists for k in range(b.count()) if fnmatchcase(name + b.itemText(k), wanted)]
+        return [(b, k) for name, b in lists for k, text in enumerate(options(b)) if fnmatchcase(name + text, wanted)]
 
     qtbot.waitUntil(lambda: bool(offered()), timeout=PATIENCE_MS)
     box, k = offered()[0]
     box.setCurrentIndex(k)
-    box.activated.emit(k)
+    if isinstance(box, QComboBox):
+        box.activated.emit(k)
 
 
 def take(qtbot: QtBot, window: MainWindow, guide: Guide, k: int, start: State) -> None:

@@ -10,11 +10,12 @@ from explorer.state.lessons.tasks import Task
 from explorer.state.state import State
 from tests.widgets.parts.driving.windows import Open, settle
 from widgets.base.controls.param_control import ParamControl
+from widgets.spaces.grid.views.ladder import LadderView
 from widgets.views.equation import EquationView
 from widgets.views.inspector import Section
 from widgets.views.matrix import MatrixView
 from widgets.window.lessons.course import LESSONS
-from widgets.window.lessons.targets import place_of, scroll_to
+from widgets.window.lessons.targets import in_sight, place_of, scroll_to
 from widgets.window.main_window import MainWindow
 
 
@@ -113,3 +114,28 @@ def test_leaving_the_page_of_a_lesson_does_not_move_the_stage(qtbot: QtBot, open
     guide.panel.hide()
     qtbot.waitUntil(guide.strip.isVisible)
     assert stage() == before
+
+
+def test_a_step_is_ticked_by_a_tab_within_a_view(qtbot: QtBot, open_window: Open) -> None:
+    """Ask for a tab, in the panel that the lesson itself names, point at it, and see that it was chosen."""
+    window = open_window(State())
+
+    def begin(number: str) -> None:
+        window.controller.open_session(str(next(LESSONS.glob(f"{number}-*.json"))))
+        settle(qtbot, window)
+        qtbot.waitUntil(lambda: window.files.guide.wanted is None)
+
+    begin("96")
+    guide = window.files.guide
+    ladder = window.panes.named("ladder")
+    assert isinstance(ladder, LadderView)
+    qtbot.waitUntil(lambda: "ladder" in in_sight(window))
+    tabs = ladder.tabs.tabBar()
+    qtbot.waitUntil(lambda: place_of(window, guide.walk.tasks[0]).size() == tabs.tabRect(1).size())
+    assert not any(guide.walk.done)
+    qtbot.mouseClick(tabs, Qt.MouseButton.LeftButton, pos=tabs.tabRect(1).center())
+    qtbot.waitUntil(lambda: guide.walk.done == [True, False, False, False])
+    qtbot.mouseClick(tabs, Qt.MouseButton.LeftButton, pos=tabs.tabRect(3).center())
+    qtbot.waitUntil(lambda: guide.walk.done == [True, False, False, True])
+    begin("97")
+    assert ladder.tabs.currentIndex() == 0, "a lesson begins as it is written"

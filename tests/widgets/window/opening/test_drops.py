@@ -76,6 +76,24 @@ def test_of_several_files_one_is_shown_and_the_others_are_told(qtbot: QtBot, ope
     qtbot.waitUntil(lambda: window.controller.state.sample == str(pictures[3]), timeout=LONGEST_MS)
 
 
+def test_of_a_folder_of_data_the_first_is_shown(qtbot: QtBot, open_window: Open, tmp_path: Path) -> None:
+    """A folder was taken for a model without its config.json, whatever lay in it."""
+    window = open_window(State("d4-cnn", device="cpu"))
+    folder = tmp_path / "pictures"
+    folder.mkdir()
+    (folder / "read me").write_text("no data")
+    for k in range(3):
+        Image.fromarray(np.full((29, 29), 50 * k + 40, np.uint8)).save(folder / f"{k}.png")
+    drop(window, folder)
+    qtbot.waitUntil(lambda: window.controller.state.sample == str(folder / "0.png"), timeout=LONGEST_MS)
+    assert "1.png, 2.png are under File › Open recent" in window.infobar.text.text()
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    drop(window, empty)
+    qtbot.waitUntil(lambda: "without config.json" in window.infobar.text.text(), timeout=LONGEST_MS)
+    assert window.controller.state.sample == str(folder / "0.png")
+
+
 @pytest.mark.parametrize(
     ("model", "file", "domain", "about"),
     [

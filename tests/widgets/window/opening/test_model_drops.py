@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
+from PIL import Image
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDragMoveEvent, QDropEvent
 from PySide6.QtWidgets import QApplication, QLineEdit, QWidget
@@ -146,3 +148,24 @@ def test_each_kind_shows_what_it_is(qtbot: QtBot, open_window: Open, tmp_path: P
     assert window.controller.state == before  # nothing has run, and nothing is shown, before the person says so
     page.reject()
     settle(qtbot, window)
+
+
+@pytest.mark.parametrize("first", ["data", "network"])
+def test_a_picture_and_a_network_dropped_together_are_shown_together(
+    qtbot: QtBot, open_window: Open, tmp_path: Path, first: str
+) -> None:
+    """The network opened on a digit of the program, and the picture was gone."""
+    picture, code = tmp_path / "own.png", tmp_path / "net.py"
+    Image.fromarray(np.tile(np.arange(0, 250, 25, dtype=np.uint8), (10, 1))).save(picture)
+    code.write_text(NET)
+    window = open_window(State("d4-cnn", sample="digit-3", device="cpu"))
+    paths = (picture, code) if first == "data" else (code, picture)
+    drag(window, middle(window, window.panes), *paths)
+    models = window.files.models
+    qtbot.waitUntil(lambda: models.page is not None and models.page.go.isEnabled(), timeout=LONGEST_MS)
+    assert models.page is not None
+    qtbot.mouseClick(models.page.go, LEFT)
+    qtbot.waitUntil(lambda: window.controller.state.model.startswith(str(code)), timeout=LONGEST_MS)
+    settle(qtbot, window)
+    assert window.controller.state.sample == str(picture)
+    assert not window.files.models.page or not window.files.models.page.isVisible()

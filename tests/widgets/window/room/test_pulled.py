@@ -6,11 +6,12 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QCursor
-from PySide6.QtWidgets import QApplication, QDockWidget, QLabel, QMainWindow, QTabBar, QWidget
+from PySide6.QtGui import QColor, QCursor
+from PySide6.QtWidgets import QApplication, QDockWidget, QLabel, QMainWindow, QMenu, QTabBar, QWidget
 from pytestqt.qtbot import QtBot
 
 from tests.widgets.parts.driving import mouse
+from widgets.base.look import theme
 from widgets.base.view import View, ViewSpec
 from widgets.window.room.docks import Docks
 from widgets.window.room.panes import Seat
@@ -136,3 +137,24 @@ def test_groups_of_tabs_never_float_and_nothing_slides(window: Room) -> None:
     """Qt ends the program in drags of its windows of groups, and where a window goes while a panel slides home."""
     options = QMainWindow.DockOption
     assert not window.dockOptions() & (options.GroupedDragging | options.AnimatedDocks)
+
+
+def test_a_panel_behind_another_floats_large_and_filled(qtbot: QtBot, window: Room) -> None:
+    """Floated by its menu it was 20 pixels wide, in the corner of the screen, or empty, and had no outline."""
+    bar, dock = group(window)
+    seat = next(seat for seat in window.seats if seat.spec.name == dock.objectName())
+    assert dock.visibleRegion().isEmpty() and seat.isHidden()
+    bar.customContextMenuRequested.emit(bar.tabRect(1).center())
+    menu = QApplication.activePopupWidget()
+    assert isinstance(menu, QMenu)
+    next(action for action in menu.actions() if action.text() == "Float").trigger()
+    menu.close()
+    qtbot.waitUntil(lambda: dock.isFloating() and seat.isVisible(), timeout=MOST_MS)
+    assert dock.width() >= 320 and dock.height() >= 240
+    assert window.geometry().contains(dock.geometry().center())
+    edge = QColor(theme.current().edge).name()
+    picture = dock.grab().toImage()
+    for corner in (QPoint(0, 0), QPoint(dock.width() - 1, dock.height() - 1), QPoint(dock.width() // 2, 0)):
+        assert picture.pixelColor(corner).name() == edge
+    dock.setFloating(False)
+    qtbot.waitUntil(lambda: not dock.isFloating(), timeout=MOST_MS)

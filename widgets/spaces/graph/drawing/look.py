@@ -22,6 +22,7 @@ Array = NDArray[Any]
 ODD = (208, 32, 208)  # a value that is not a number, as in the maps
 FADED = 0.14  # what is left of the colour of what is not near the selected node
 SIDES = ("before", "after", "difference")
+OF_SELECTED = ("influence", "distance")  # colours that say of every node how it stands to the selected one
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,6 +308,8 @@ def panels_of(
     near, dim = neighbourhood(part, lines, node)
     if part.kind == "pair" and choice.colour == "layer":
         near = None  # each pair has a value, joined by an edge or not: nothing of the selected row is faded
+    if choice.colour in OF_SELECTED:
+        near = None  # what is asked is how far it reaches
     titles = {"before": ("F(x)", "x"), "after": ("F(ρ(g)x)", "ρ(g)x"), "difference": ("difference",) * 2}
     shows_x = choice.colour != "layer" or part.kind == "invariant"
     made, gone = [], _dropped(part, lines)

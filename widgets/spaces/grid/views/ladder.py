@@ -73,17 +73,23 @@ class LadderSheet(BoardWidget):
         count = len(self.rungs)
         return self.step > layer, self.step >= 2 * count - layer
 
+    def place_of(self, layer: int) -> tuple[float, float]:
+        """Return from where to where a layer is written, from above."""
+        heights = [(1.6 + len(rung.z)) * TALL for rung in self.rungs]
+        top = 4.0 + TALL + sum(heights[:layer])
+        return top, top + heights[layer]
+
     def place(self) -> None:
         with self.words, self.cells:
             self._write("a⁰ = x", GAP, 4.0, 96, "text")
             self._row(GAP + 100, 4.0, self.given, float(np.abs(self.given).max(initial=0.0)), True)
-            y, widest = 4.0 + TALL, max((r.layer.weight.shape[1] for r in self.rungs), default=0)
+            widest = max((r.layer.weight.shape[1] for r in self.rungs), default=0)
             places = [GAP + 100 + CELL * (widest + 0.3 + j) for j in range(len(COLUMNS))]
             for k in range(len(self.rungs)):
-                y = self._place_rung(k, y + 0.6 * TALL, places)
+                self._place_rung(k, self.place_of(k)[0] + 0.6 * TALL, places)
 
-    def _place_rung(self, k: int, y: float, places: list[float]) -> float:
-        """Place the name and the rows of a layer, and return where they end."""
+    def _place_rung(self, k: int, y: float, places: list[float]) -> None:
+        """Place the name and the rows of a layer."""
         rung, (forward, backward) = self.rungs[k], self.seen(k)
         name = f"{rung.layer.name}  ({rung.layer.activation}):  {'∂C/∂W' if self.gradients else 'W'}"
         active = self.step in (k + 1, self.steps - k)
@@ -102,7 +108,6 @@ class LadderSheet(BoardWidget):
             self._row(GAP + 100, y, shown[i], float(np.abs(shown).max()), backward or not self.gradients)
             for x, (values, known) in zip(places, columns, strict=True):
                 self._row(x, y, values[i : i + 1], float(np.abs(values).max()), known)
-        return y + TALL
 
     def _write(
         self, text: str, x: float, y: float, wide: float, role: str, bold: bool = False, align: Any = LEFT
@@ -195,14 +200,14 @@ class LadderView(FrameView[tuple[Square, Chain]]):
         self.slider.setToolTip("Forward through the layers, then backward")
         self.words = QLabel(wordWrap=True)
         self.sheet = LadderSheet()
-        area = QScrollArea()
-        area.setWidget(self.sheet)
-        area.setWidgetResizable(True)
+        self.area = QScrollArea()
+        self.area.setWidget(self.sheet)
+        self.area.setWidgetResizable(True)
         self.neuron, self.delta = Curves(), Curves(log=True)
         self.gauss, self.coin = Curves(whole=False), Curves(whole=False)
         self.taylor = Curves(log=True, logarithmic_x=True)
         self.tabs = QTabWidget()
-        self.tabs.addTab(area, "Ladder")
+        self.tabs.addTab(self.area, "Ladder")
         self.tabs.addTab(_beside(self.neuron, self.delta), "One neuron")
         self.tabs.addTab(_beside(self.gauss, self.coin), "Likelihood")
         self.tabs.addTab(_beside(self.taylor), "Size of a step")
@@ -215,6 +220,7 @@ class LadderView(FrameView[tuple[Square, Chain]]):
         for text, box in (("Loss", self.loss), ("Target", self.target), ("Weights as", self.weights)):
             row.addWidget(QLabel(text))
             row.addWidget(box)
+        row.addWidget(QLabel("Step"))
         row.addWidget(self.slider, 1)
         column = QVBoxLayout(content)
         column.setContentsMargins(0, 0, 0, 0)
@@ -228,6 +234,7 @@ class LadderView(FrameView[tuple[Square, Chain]]):
         for box in (self.loss, self.target, self.weights):
             box.activated.connect(lambda _: self.refresh())
         self.slider.valueChanged.connect(self._move)
+        self.slider.valueChanged.connect(self._scroll)
         self.tabs.currentChanged.connect(lambda _: self.refresh())
 
     def parts(self) -> list[tuple[Square, Chain]]:
@@ -235,6 +242,13 @@ class LadderView(FrameView[tuple[Square, Chain]]):
 
     def show_empty(self, sentence: str) -> None:
         self.pages.say(sentence)
+
+    def forget_choices(self) -> None:
+        for box in (self.loss, self.target, self.weights):
+            box.setCurrentIndex(0)
+        self.tabs.setCurrentIndex(0)
+        self.slider.setValue(self.slider.maximum())
+        self.refresh()
 
     def draw(self, parts: list[tuple[Square, Chain]]) -> None:
         self.pages.say("")
@@ -286,6 +300,14 @@ class LadderView(FrameView[tuple[Square, Chain]]):
         sizes = ", ".join(figure(float(np.abs(r.delta).max())) for r in self.sheet.rungs)
         self.words.setText(f"{text}  Largest |δ| by layer: {sizes}.")
 
+    def _scroll(self, step: int) -> None:
+        """Bring the layer of a step into sight, its name rather than its last rows."""
+        count = len(self.sheet.rungs)
+        layer = step - 1 if step <= count else 2 * count - step
+        top, end = self.sheet.place_of(layer) if 0 <= layer < count else (0.0, 0.0)
+        for y in (end, top):
+            self.area.ensureVisible(0, round(y), 0, 0)
+
     def _draw_neuron(self) -> None:
         t = theme.current()
         outputs: list[Curve] = []
@@ -301,7 +323,7 @@ class LadderView(FrameView[tuple[Square, Chain]]):
                 outputs.append((name, epochs, found.output, colour, dashed))
                 deltas.append((" ", epochs, np.abs(found.delta), colour, dashed))
         self.neuron.show_curves("output, target 0", outputs)
-        self.delta.show_curves("|δ|, in the same colours", deltas)
+        self.delta.show_curves("|δ| by epoch, in the same colours", deltas)
 
     def _draw_likelihood(self, output: float) -> None:
         t = theme.current()

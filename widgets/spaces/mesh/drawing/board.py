@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QFontMetricsF, QImage, QPen, QRadialGradient
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QImage, QPen, QRadialGradient
 from PySide6.QtWidgets import QGraphicsEllipseItem, QGraphicsItem, QGraphicsLineItem, QGraphicsRectItem
 
 from widgets.base.look import theme
@@ -15,7 +15,7 @@ from widgets.base.look.alignment import CENTRE, RIGHT
 from widgets.base.text.glossary import say
 from widgets.base.text.words import figure
 from widgets.charts.scene.board import Board, Pool, words_now
-from widgets.charts.scene.labels import NO_PEN, Line, Paragraph, Scale, Still, Tag, circle
+from widgets.charts.scene.labels import NO_PEN, Line, Paragraph, Scale, Still, Tag, circle, smaller
 from widgets.maps.diagram import font
 from widgets.spaces.mesh.drawing.camera import Eye
 from widgets.spaces.mesh.drawing.inks import ink_of, scale_table
@@ -135,16 +135,16 @@ class Cell(QGraphicsRectItem):
         self.rings: Pool[QGraphicsEllipseItem] = Pool(QGraphicsEllipseItem, self.inside)
         self._placed: tuple[object, ...] = ()
 
-    def show_look(self, look: MeshLook, box: QRectF, image: QImage | None) -> None:
-        """Show a look and its picture, None where there is none, in a box."""
+    def show_look(self, look: MeshLook, box: QRectF, image: QImage | None, heavy: QFont) -> None:
+        """Show a look and its picture, None where there is none, in a box; `heavy` is the font of its title."""
         if image is not None:
             self.picture.show_image(image, box)
-        key = (look, box.getRect(), image is None, *words_now())
+        key = (look, box.getRect(), image is None, heavy.pixelSize(), *words_now())
         if key != self._placed:
             self._placed = key
-            self._place(look, box, image is not None)
+            self._place(look, box, image is not None, heavy)
 
-    def _place(self, look: MeshLook, box: QRectF, there: bool) -> None:
+    def _place(self, look: MeshLook, box: QRectF, there: bool, heavy: QFont) -> None:
         self.setRect(box)
         self.setBrush(ink_of(GROUND))
         self.inside.setRect(box)
@@ -152,7 +152,7 @@ class Cell(QGraphicsRectItem):
         self.frame.setPen(ink_of("line"))
         head = QRectF(box.left(), box.top() - HEADER, box.width(), HEADER)
         # in the middle: names of layers and of networks differ at their ends
-        end = self.title.write(say(look.title), head, font(12, bold=True), ink_of("text"), cut=MIDDLE)
+        end = self.title.write(say(look.title), head, heavy, ink_of("text"), cut=MIDDLE)
         self.note.setVisible(bool(look.note))
         if look.note:  # at the right, where there is room
             start = head.right() - QFontMetricsF(font(11)).horizontalAdvance(look.note)
@@ -220,6 +220,11 @@ class MeshBoard(Board):
         self.root.setVisible(not words)
         if words:
             self.said.write(words, rect.adjusted(16, 8, -16, -8), font(13), ink_of("muted"))
+
+
+def title_font(looks: Sequence[MeshLook], width: float) -> QFont:
+    """Return the font of the titles of all panels, small enough for the longest."""
+    return smaller(font(12, bold=True), [say(look.title) for look in looks], width)
 
 
 def has_scale(looks: Sequence[MeshLook]) -> bool:

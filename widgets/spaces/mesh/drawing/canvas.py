@@ -15,7 +15,7 @@ from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSize, Qt, QTimer, S
 from PySide6.QtGui import QImage, QKeyEvent, QMouseEvent, QPaintEngine, QPainter, QWheelEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from widgets.spaces.mesh.drawing.board import Cell, MeshBoard, arrange, has_scale
+from widgets.spaces.mesh.drawing.board import Cell, MeshBoard, arrange, has_scale, title_font
 from widgets.spaces.mesh.drawing.camera import START, Eye, facing, fitted
 from widgets.spaces.mesh.drawing.glyphs import vertex_normals
 from widgets.spaces.mesh.drawing.look import MOST, MeshLook, Slice
@@ -252,11 +252,11 @@ class MeshCanvas(QWidget):
             # copies, because a file of SVG takes no part of a picture
             parts = [image.copy(round(k * wide), 0, round(wide), image.height()) for k in range(len(cells))]
             self._parts = image, parts
+        heavy = title_font(self.looks, cells[0].width())
         with self.board.cells as pool:
             for k, (look, box) in enumerate(zip(self.looks, cells)):
-                there = not look.empty and len(look.faces)
-                cell = pool.take()
-                cell.show_look(look, box, self._parts[1][k] if there else None)
+                there, cell = not look.empty and len(look.faces), pool.take()
+                cell.show_look(look, box, self._parts[1][k] if there else None, heavy)
                 if there:
                     self._place_over(cell, k, eye, box, ratio is not None)
 

@@ -37,8 +37,10 @@ from widgets.spaces.pairs.fields import (
     fields_of,
     graph_squares,
     head_of,
+    names_of_rows,
     ordered,
     word_of_places,
+    word_of_rows,
 )
 from widgets.spaces.pairs.panel import Panel
 from widgets.spaces.pairs.words import Form, caption, change, properties_table, read_out, share, without_pairs
@@ -216,7 +218,8 @@ class PairsView(FrameView[tuple[int, Square, GraphPart]]):
         dot = ("first", "second")[field.square] if len(graph_squares(self.frame)) > 1 else ""
         panel = Panel(
             matrix, head, title, view, part.structure.names, dot, False, self.controls.log.isChecked(), threshold,
-            self._pool(field, matrix), of=word_of_places(square).removesuffix("s"),
+            self._pool(field, matrix), of=word_of_places(square).removesuffix("s"), to=word_of_rows(square),
+            rows=names_of_rows(part, view, field.moved),
         )  # fmt: skip
         self._of[id(panel)] = Shown(field, square, part, title)
         return panel

@@ -207,12 +207,12 @@ class TimelineView(FrameView[tuple[Square, TimePart]]):
         """Return what the colours of tokens mean, in words."""
         what, channel = str(self.colour.currentData() or ""), self.state.channel
         if what == "attention":
-            head = f"head {channel}" if channel is not None else f"mean of {len(part.values)} heads"
+            head = f"head {channel}" if channel is not None else _mean_of(len(part.values))
             node = self.state.node
             return f"what each step receives, {head}" if node is None else f"attention of step {node}, {head}"
         if what == "attended" and part.attended is not None:
             heads = part.attended.row.shape[1]
-            head = f"head {channel}" if channel is not None and channel < heads else f"mean of {heads} heads"
+            head = f"head {channel}" if channel is not None and channel < heads else _mean_of(heads)
             where = part.attended.name.replace("_", " ").replace(".", " ")
             return f"attention of step {self.state.node}, {head}, {where}"
         values = part.values if what == "layer" else part.gates.get(what.removeprefix("gate:"))
@@ -378,6 +378,10 @@ def _button(text: str) -> QToolButton:
     button.setText(text)
     button.setAutoRaise(True)
     return button
+
+
+def _mean_of(heads: int) -> str:
+    return f"mean of {heads} heads" if heads > 1 else "one head"
 
 
 VIEW = ViewSpec(

@@ -70,10 +70,10 @@ class GlobeView(EyeView[tuple[Square, SpherePart]]):
         for grid in self.panoramas:
             grid.enlarges = False
             grid.margins = (10.0, 6.0, 8.0, 6.0)
-            below.addWidget(grid, 1)
+            below.addWidget(grid, 4)
             grid.pointed.connect(lambda at, grid=grid: self._hover(grid, at))
         for chart in self.spectra:
-            below.addWidget(chart, 1)
+            below.addWidget(chart, 5)
             chart.hovered.connect(self.hovered)
         self.spectra[1].asked.connect(lambda degree, at: self.ask_menu_of(self.parts()[0][0], at, "degree", degree))
         column = QVBoxLayout(content)
