@@ -124,8 +124,15 @@ class Shape:
         return self._pairs[0][:k], self._pairs[1][:, :k]
 
     def heat_kernel_signature(self, times: Array, k: int) -> Array:
-        """Return the signature at given times, (V, T)."""
+        """Return the signature at given times, (V, T).
+
+        Of a surface of more parts than eigenvectors, all have the eigenvalue 0: they are taken together, as any k of
+        them would be chance, and say how much of the surface a vertex's part is.
+        """
         k = min(k, self.halfedges.count)
+        if (parts := self.halfedges.components).max() >= k:
+            own = np.bincount(parts, self.mass)[parts]
+            return np.repeat(self.mass.sum() / own[:, None], times.size, 1)
         values, vectors = self.spectrum(k)
         left_out = self._pairs[0][k : k + 1]
         beyond = float(left_out[0]) if len(left_out) else np.inf
