@@ -82,7 +82,9 @@ def taken_widths(
     return next((pair for pair in dict.fromkeys([*told, *rest]) if runs(*pair)), None)
 
 
-def searched(tried: Callable[[Widths], tuple[bool, int, int]], wide: Sequence[int], count: int) -> Widths | None:
+def searched(
+    tried: Callable[[Widths], tuple[bool, int, int]], wide: Sequence[int], count: int, most: int = TRIALS
+) -> Widths | None:
     """Return the widths of several tables that a network runs with; None for none.
 
     Those that come furthest are changed first: as a layer that refuses tells, then one by one.
@@ -90,6 +92,7 @@ def searched(tried: Callable[[Widths], tuple[bool, int, int]], wide: Sequence[in
     Args:
         tried: widths -> whether it runs with them, how far it comes, and how much wider what it refused should be.
         wide: widths to try.
+        most: trials.
     """
     seen: dict[Widths, tuple[int, int]] = {}
 
@@ -101,7 +104,7 @@ def searched(tried: Callable[[Widths], tuple[bool, int, int]], wide: Sequence[in
     waiting: list[Widths] = [(1,) * count]
     if runs(waiting[0]):
         return waiting[0]
-    while waiting and len(seen) < TRIALS:
+    while waiting and len(seen) < most:
         waiting.sort(key=lambda one: (-seen[one][0], sum(one)))
         here = waiting.pop(0)
         missing = seen[here][1]
@@ -111,7 +114,7 @@ def searched(tried: Callable[[Widths], tuple[bool, int, int]], wide: Sequence[in
         told: list[Widths] = [(*here[:k], w, *here[k + 1 :]) for k, w in steps]
         alone = [(*here[:k], w, *here[k + 1 :]) for k in range(count) for w in wide]
         for one in told or alone:
-            if one not in seen and len(seen) < TRIALS:
+            if one not in seen and len(seen) < most:
                 if runs(one):
                     return one
                 waiting.append(one)

@@ -19,10 +19,11 @@ from explorer.network.input.arguments import needed_arguments
 from explorer.network.input.ways import BY_NAME, Way, meant
 from explorer.network.tracing.trials import Counting, answer_of
 from explorer.spaces.graph.fields import EDGE_INPUT, GRAPH, NODE_INPUT
-from explorer.spaces.graph.network.attempts import NODES, searched, trial_graph, widths
+from explorer.spaces.graph.network.attempts import NODES, TRIALS, searched, trial_graph, widths
 from explorer.spaces.graph.network.form import SIGNALS, GraphInput
 
 MOST = 3  # tables besides the usual
+FEW = 24  # trials of widths with which most are found; of forms that are wrong all are spent
 FORMS = ("Nx{c}", "Ex{c}", "1x{c}", "N", "E", "{c}")
 OTHER_NODES = 9
 FIELDS: Mapping[str, FieldType] = {"N": NODE_INPUT, "E": EDGE_INPUT}
@@ -37,8 +38,8 @@ def beside_inputs(network: nn.Module) -> Iterator[GraphInput]:
     if not 0 < len(extra) <= MOST or not {"x", "edge_index"} <= set(signals):
         return
     way = Way((*signals, *extra), (*known, *extra), BY_NAME)
-    for forms in product(FORMS, repeat=len(extra)):
-        wide = _taken(network, way, signals, extra, forms)
+    for few, forms in product((FEW, TRIALS), product(FORMS, repeat=len(extra))):
+        wide = _taken(network, way, signals, extra, forms, few)
         if wide is None:
             continue
         texts = [form.format(c=w) for form, w in zip(forms, wide[2:], strict=True)]
@@ -98,9 +99,13 @@ def _told(needed: Sequence[str]) -> tuple[dict[str, str], list[str]]:
 
 
 def _taken(
-    network: nn.Module, way: Way, signals: Sequence[str], extra: Sequence[str], forms: Sequence[str]
+    network: nn.Module, way: Way, signals: Sequence[str], extra: Sequence[str], forms: Sequence[str], most: int
 ) -> Widths | None:
-    """Return the widths of x, of edge_attr and of the tables that a network runs with, on graphs of two sizes."""
+    """Return the widths of x, of edge_attr and of the tables that a network runs with, on graphs of two sizes.
+
+    Args:
+        most: trials.
+    """
     counting = Counting(way.call(way.signals))
     free = [k for k, form in enumerate(("x", "edge_attr", *forms)) if k == 0 or "{c}" in form or form in signals]
 
@@ -120,7 +125,7 @@ def _taken(
         calls, missing = counting.calls, counting.missing
         return done and runs(one, OTHER_NODES), calls, missing
 
-    found = searched(tried, widths(network), len(free))
+    found = searched(tried, widths(network), len(free), most)
     return None if found is None else whole(found)
 
 

@@ -68,7 +68,6 @@ FOUND: dict[str, tuple[int, Named]] = {
 }
 
 
-@pytest.mark.timeout(400)  # one of them has tables of five kinds, and hundreds of ways to read them
 @pytest.mark.parametrize("name", list(FOUND))
 def test_tables_besides_are_found_and_their_networks_judged(tmp_path: Path, name: str) -> None:
     file = written(tmp_path, NETWORKS)
