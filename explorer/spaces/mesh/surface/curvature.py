@@ -28,9 +28,8 @@ TIME = 1e-3  # of the diffusion of the curvature, in units of the area: over som
 FLAT = 1e-6  # curvature times the surface's width, or change of it across the surface, below which it says nothing
 HALF = 1e-9  # radians from half a turn, which two arrows on either side of a ridge make
 PIECE = 8000  # vertices for which libigl is called at a time: it keeps the interpreter, 0.03 ms for each
-RINGS = (
-    7  # of faces round a piece: it looks at five rings of vertices, and the normals of the last have faces of their own
-)
+# of faces round a piece: it looks at five rings of vertices, and the normals of the last have faces of their own
+RINGS = 7
 MOST_NEIGHBOURS = 2000  # of a vertex: libigl takes the square of them (0.7 s), with 10,000 for 46 s
 OPEN = 1e-6  # what a direction must be determined by, in [0, 1], to be told from rounding
 
