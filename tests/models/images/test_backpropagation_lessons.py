@@ -34,7 +34,7 @@ def test_lesson_96_the_squared_error_freezes() -> None:
 
 
 def test_lesson_97_losses_are_likelihoods_and_a_turn_swaps_the_outputs() -> None:
-    output = at("97").squares[0]
+    output = at("97", "rotate:90").squares[0]
     assert output.output.argmax() == 0 and output.output_g.argmax() == 1
     assert lesson("97").sample == "bar-row-2"
     small = 1e-3
