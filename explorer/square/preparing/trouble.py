@@ -13,7 +13,7 @@ from explorer.equivariance import measure
 from explorer.network.changing.conduct import varies
 from explorer.network.input.inputs import called
 from explorer.network.tracing.layers import LayerError, Trace
-from explorer.network.tracing.running import measured
+from explorer.network.tracing.running import first_tensor, measured, no_tensor
 from explorer.network.tracing.walking import named_tensors
 
 
@@ -109,8 +109,11 @@ def runs_as_made(
     for name, value in named_tensors(model):
         value.data = value.data.to(made_in.get(name, value.dtype))
     try:
-        called(model, x, clone=True)
+        answer = called(model, x, clone=True)
     except Exception:  # of anybody's code: then the precision is not what is wrong, or not all
+        return ()
+    if first_tensor(answer) is None:
+        no_tensor(answer)  # which ends a coroutine that nobody waits for
         return ()
     made, now = (", ".join(sorted(str(k).removeprefix("torch.") for k in kinds)) for kinds in (own, {dtype}))
     return (
