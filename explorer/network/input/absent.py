@@ -81,7 +81,7 @@ def with_absent(own: Recognised) -> Iterator[tuple[tuple[str, ...], Recognised]]
         except ValueError:
             return
         fresh: dict[str, Any] = {name: [] for name in ("doubts", "last_resort", "reads_nothing", "unproven")}
-        yield names, replace(own, made=network, network=partial(_same, network), why={}, **fresh)
+        yield names, replace(own, made=network, network=partial(_same, network), why={}, sparing=True, **fresh)
 
 
 def _same(network: nn.Module) -> nn.Module:

@@ -60,6 +60,7 @@ class Recognised:
         last_resort: kinds of data that a space took though nothing tells of them but that the network runs.
         unproven: what was taken for the input though no trial of it ran.
         reads_nothing: why it is known to read nothing by name off its only argument, empty where it is not.
+        sparing: whether few trials must do, as it is one of many guesses.
     """
 
     made: Any
@@ -71,6 +72,7 @@ class Recognised:
     last_resort: list[str] = field(default_factory=list)
     unproven: list[str] = field(default_factory=list)
     reads_nothing: list[str] = field(default_factory=list)
+    sparing: bool = False
 
     def said(self, name: str) -> Any:
         """Return what the class says as `input_channels`, or its file as INPUT_CHANNELS; None where neither does."""

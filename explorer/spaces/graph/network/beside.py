@@ -24,6 +24,7 @@ from explorer.spaces.graph.network.form import SIGNALS, GraphInput
 
 MOST = 3  # tables besides the usual
 FEW = 24  # trials of widths with which most are found; of forms that are wrong all are spent
+MANY = 30_000  # trials of widths for all forms together
 FORMS = ("Nx{c}", "Ex{c}", "1x{c}", "N", "E", "{c}")
 OTHER_NODES = 9
 FIELDS: Mapping[str, FieldType] = {"N": NODE_INPUT, "E": EDGE_INPUT}
@@ -31,15 +32,21 @@ FIELDS: Mapping[str, FieldType] = {"N": NODE_INPUT, "E": EDGE_INPUT}
 Widths = tuple[int, ...]
 
 
-def beside_inputs(network: nn.Module) -> Iterator[GraphInput]:
-    """Yield what a network takes with tables besides the usual signals, if it is found: a row of each is heard."""
+def beside_inputs(network: nn.Module, sparing: bool = False) -> Iterator[GraphInput]:
+    """Yield what a network takes with tables besides the usual signals, if it is found: a row of each is heard.
+
+    Args:
+        sparing: whether few trials of each form must do.
+    """
     known, extra = _told(needed_arguments(network))
     signals = tuple(known.values())
     if not 0 < len(extra) <= MOST or not {"x", "edge_index"} <= set(signals):
         return
     way = Way((*signals, *extra), (*known, *extra), BY_NAME)
-    for few, forms in product((FEW, TRIALS), product(FORMS, repeat=len(extra))):
-        wide = _taken(network, way, signals, extra, forms, few)
+    every = list(product(FORMS, repeat=len(extra)))
+    rounds = (FEW,) if sparing else (FEW, min(TRIALS, MANY // len(every)))
+    for most, forms in product(rounds, every):
+        wide = _taken(network, way, signals, extra, forms, most)
         if wide is None:
             continue
         texts = [form.format(c=w) for form, w in zip(forms, wide[2:], strict=True)]

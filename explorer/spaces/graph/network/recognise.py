@@ -158,7 +158,7 @@ def _of_any_name(own: Recognised, needed: tuple[str, ...]) -> GraphInput | None:
         return between[0]
     if not told:
         return None
-    if not found and (more := next(beside_inputs(own.network()), None)) is not None:
+    if not found and (more := next(beside_inputs(own.network(), own.sparing), None)) is not None:
         table = ", ".join(f"{name}:{axes}" for name, (axes,) in more.beside)
         own.why["signals"] = f"its forward takes ({', '.join(needed)}), and it runs with {table} besides"
         return more
