@@ -1,4 +1,4 @@
-"""Choose other samples on which a network is checked as well."""
+"""Choose other samples on which a network is checked as well, networks for a sample, and what stays with another."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from collections.abc import Mapping
 
 from explorer.data.finding import base_of, find_sample, fitted, samples
 from explorer.declare.card import Card
+from explorer.declare.elements import Step, chain_element, parse_chain, transforms
 from explorer.declare.samples import Sample
-from explorer.declare.space import space_of_kind, spaces
+from explorer.declare.space import kinds, same_space, space_of_kind, spaces
 
 SMALL = 256  # places of a sample that a check takes besides the one that was asked for
 
@@ -58,19 +59,25 @@ def first_taking(text: str, seed: int, asked: Mapping[str, Card], cards: Mapping
     raise refused[names[:2][-1]]
 
 
-def kept(text: str, seed: int, card: Card) -> dict[str, str]:
-    """Return {"sample": text} where a network that is opened takes data of one's own that are shown; else {}.
+def taken_along(steps: tuple[Step, ...], text: str, seed: int, card: Card, before: Card | None) -> dict[str, object]:
+    """Return the steps, and the sample if it stays, with which a network is opened in place of another one.
 
-    In place of a sample of the program it shows what it chooses.
+    In place of no element, or one of other data, comes one that shows something. Data of one's own stay where the
+    network takes them; in place of a sample of the program it shows what it chooses.
     """
+    # what renumbers nodes renumbers points as well, and would say little of a network in space
+    alike = before is None or same_space(before.domain, card.domain)
+    fits = alike and all(card.domain in transforms()[step.name].domains for step in steps)
+    moved = fits and not chain_element(steps).identity
+    found: dict[str, object] = {"steps": steps if moved else parse_chain(kinds()[card.domain].showcase)}
     if not text or base_of(text) in samples():
-        return {}
+        return found
     try:
         sample = find_sample(text, seed)
-        fitted(sample, card.input)
+        takes = _taken(sample, card)
     except (ValueError, OSError):
-        return {}
-    return {"sample": text} if _suits(sample, card) else {}
+        return found
+    return {**found, "sample": text} if takes and _suits(sample, card) else found
 
 
 def _suits(sample: Sample, card: Card) -> bool:

@@ -19,14 +19,14 @@ from explorer.app.answering.versions import Version, Versions
 from explorer.app.command.comparing import Comparing
 from explorer.app.command.report import capture_report
 from explorer.app.command.writing import save_tensors
-from explorer.data.choosing import first_taking, kept
+from explorer.data.choosing import first_taking, taken_along
 from explorer.data.finding import base_of, find_sample, fitted, samples
 from explorer.data.opening import reader_of
 from explorer.declare.card import Card, ModelInfo
-from explorer.declare.elements import Step, chain_element, parse_chain, transforms
+from explorer.declare.elements import Step, chain_element
 from explorer.declare.inputs import Inputs
 from explorer.declare.samples import Sample
-from explorer.declare.space import kinds, same_space
+from explorer.declare.space import kinds
 from explorer.declare.states.model_name import PARTLY, WEIGHTS_MARK, in_training, split_name
 from explorer.declare.telling.asking import Declared
 from explorer.network.changing.precision import copied
@@ -262,7 +262,8 @@ class LocalEngine:
 
     def _answered(self, state: State, cancelled: Callable[[], bool]) -> Frame:
         self._answers = None  # before more is held: of a large network that is most of the memory there is
-        start, names = time.perf_counter(), [state.model, *state.compared]
+        start = time.perf_counter()
+        names = [state.model, *state.compared]
         squares: list[Square] = []
         answers: list[tuple[Prepared, dict[str, Tensor]]] = []
         forward = 0.0
@@ -364,15 +365,12 @@ class LocalEngine:
             ModelError: it cannot be made, or is code that is not trusted.
         """
         with uncollected():
-            card, _ = self.card(name), self._network(name, ())  # kept: the answer that follows needs it
+            card = self.card(name)
+            self._network(name, ())  # kept: the answer that follows needs it
         if state is None:
             return {"model": name}
-        # what renumbers nodes renumbers points as well, and would say little of a network in space
-        alike = state.model not in self.cards or same_space(self.cards[state.model].domain, card.domain)
-        fits = alike and all(card.domain in transforms()[step.name].domains for step in state.steps)
-        moved = fits and not chain_element(state.steps).identity
-        steps = state.steps if moved else parse_chain(kinds()[card.domain].showcase)
-        return {"model": name, "steps": steps, **kept(state.sample, state.seed, card)}
+        before = self.cards.get(state.model)
+        return {"model": name, **taken_along(state.steps, state.sample, state.seed, card, before)}
 
     def first_taking(self, names: Sequence[str], state: State) -> str:
         """Return the first model that takes a state's sample; raise ValueError where none does."""

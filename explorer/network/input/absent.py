@@ -25,13 +25,13 @@ def without(network: nn.Module, names: Sequence[str]) -> nn.Module:
     Raises:
         ValueError: one is no argument of its forward.
     """
-    known = tuple(inspect.signature(network.forward).parameters)
-    if wrong := next((name for name in names if name not in known), ""):
-        raise ValueError(f"its forward takes ({', '.join(known)}), and {wrong!r:.40} is none of them")
     own: Any = network.forward
+    whole = inspect.signature(own)
+    if wrong := next((name for name in names if name not in whole.parameters), ""):
+        raise ValueError(f"its forward takes ({', '.join(whole.parameters)}), and {wrong!r:.40} is none of them")
     if not isinstance(own, MethodType) or own.__self__ is not network or isinstance(network, torch.jit.ScriptModule):
         raise ValueError("its forward is no method of its class, and none of its arguments can be given None")
-    function, whole = own.__func__, inspect.signature(own)
+    function = own.__func__
     called = whole.replace(parameters=[p for p in whole.parameters.values() if p.name not in names])
 
     def forward(self: nn.Module, *args: Any, **kwargs: Any) -> Any:

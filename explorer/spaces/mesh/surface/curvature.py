@@ -79,14 +79,12 @@ def principal_curvatures(vertices: Array, halfedges: Halfedges) -> tuple[Array, 
 
 def _pieces(halfedges: Halfedges) -> list[Index]:
     """Return all vertices in pieces, neighbours mostly in the same one: the library keeps the interpreter meanwhile."""
-    import scipy.sparse as sp
     from scipy.sparse.csgraph import reverse_cuthill_mckee
 
     n = halfedges.count
     if n <= PIECE:
         return [np.arange(n)]
-    joined = sp.csr_array((np.ones(halfedges.edges.shape[1], bool), tuple(halfedges.edges)), shape=(n, n))
-    order = np.asarray(reverse_cuthill_mckee(joined, symmetric_mode=True), np.int64)
+    order = np.asarray(reverse_cuthill_mckee(halfedges.adjacency(), symmetric_mode=True), np.int64)
     return [order[at : at + PIECE] for at in range(0, n, PIECE)]
 
 

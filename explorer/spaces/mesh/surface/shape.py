@@ -110,7 +110,7 @@ class Shape:
         """Return the k smallest eigenpairs; kept, here and on disk, for as many and for fewer."""
         if k < 1:
             raise SurfaceError(f"a spectrum has one eigenvector or more, not {k}")
-        if (parts := int(self.halfedges.components.max()) + 1) > k:
+        if (parts := self.halfedges.parts) > k:
             raise SurfaceError(f"it is in {parts} parts, which {k} eigenvectors do not tell apart; join or remove some")
         if self._asked < k:
             key = cache.content_key(self.key, "spectrum by rule", k)
@@ -130,8 +130,8 @@ class Shape:
         them would be chance, and say how much of the surface a vertex's part is.
         """
         k = min(k, self.halfedges.count)
-        if (parts := self.halfedges.components).max() >= k:
-            own = np.bincount(parts, self.mass)[parts]
+        if self.halfedges.parts > k:
+            own = np.bincount(self.halfedges.components, self.mass)[self.halfedges.components]
             return np.repeat(self.mass.sum() / own[:, None], times.size, 1)
         values, vectors = self.spectrum(k)
         left_out = self._pairs[0][k : k + 1]

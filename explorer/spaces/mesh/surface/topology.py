@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -60,13 +61,22 @@ class Halfedges:
     @cached_property
     def components(self) -> Index:
         """The number of the connected part of each vertex, (V,), in the order of first vertices."""
-        import scipy.sparse as sp
         from scipy.sparse.csgraph import connected_components
 
-        matrix = sp.csr_matrix((np.ones(self.edges.shape[1], bool), tuple(self.edges)), shape=(self.count, self.count))
-        label: Index = connected_components(matrix, directed=False)[1].astype(np.int64)
+        label: Index = connected_components(self.adjacency(), directed=False)[1].astype(np.int64)
         label.flags.writeable = False
         return label
+
+    @property
+    def parts(self) -> int:
+        """The number of parts that are not connected with each other."""
+        return int(self.components.max()) + 1
+
+    def adjacency(self) -> Any:
+        """Return which vertices are joined by an edge, (V, V), sparse."""
+        import scipy.sparse as sp
+
+        return sp.csr_array((np.ones(self.edges.shape[1], bool), tuple(self.edges)), shape=(self.count, self.count))
 
     @cached_property
     def euler(self) -> int:

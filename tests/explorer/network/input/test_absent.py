@@ -23,27 +23,19 @@ CODE = """
 import torch
 from torch import nn
 
-class Weighted(nn.Module):
+class Net(nn.Module):
     def __init__(self):
         super().__init__()
         self.first = nn.Linear(4, 3)
 
+class Weighted(Net):
     def forward(self, x, weights, edge_index):
         h = self.first(x)
         if weights is not None:
             h = h * weights["own"]
         return h.index_add(0, edge_index[1], h[edge_index[0]])
-"""
 
-PAIRED = """
-import torch
-from torch import nn
-
-class Paired(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.first = nn.Linear(4, 3)
-
+class Paired(Net):
     def forward(self, x, edge_index, edge_attr):
         scalars, vectors, more, others = x
         return self.first(scalars) + vectors.norm(dim=-1) + edge_attr[0] + more + others
@@ -98,6 +90,6 @@ def test_none_among_the_arguments_in_python(tmp_path: Path) -> None:
 
 
 def test_what_runs_with_nothing_that_was_tried_says_so(tmp_path: Path) -> None:
-    name = f"{written(tmp_path, PAIRED)}:Paired"
+    name = f"{written(tmp_path, CODE)}:Paired"
     with pytest.raises(LayerError, match="it runs with no signals of a graph that were tried; --input says what"):
         checked_under("permutation", name, "karate")
