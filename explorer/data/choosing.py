@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
-from explorer.data.finding import base_of, find_sample, fitted, samples
+from explorer.data.finding import base_of, fitted, samples
 from explorer.declare.card import Card
 from explorer.declare.elements import Step, chain_element, parse_chain, transforms
 from explorer.declare.samples import Sample
@@ -35,8 +35,8 @@ def others_that_fit(card: Card, count: int) -> list[str]:
     return found
 
 
-def first_taking(text: str, seed: int, asked: Mapping[str, Card], cards: Mapping[str, Card]) -> tuple[str, Sample]:
-    """Return the name of the first of several networks that the sample of a text can be fitted to, and that sample.
+def first_taking(text: str, sample: Sample, asked: Mapping[str, Card], cards: Mapping[str, Card]) -> tuple[str, Sample]:
+    """Return the name of the first of several networks that a sample can be fitted to, and the sample as it is then.
 
     Behind the first that is asked come those of `cards` whose space would rather have what a file holds, and of all
     the others first those that are about such data. A sample of the program is listed under its kind, and stays there.
@@ -44,7 +44,6 @@ def first_taking(text: str, seed: int, asked: Mapping[str, Card], cards: Mapping
     Raises:
         ValueError: there is none; in the words of the second that is asked, or of the only one.
     """
-    sample = find_sample(text, seed)
     names = list(asked)
     rather = [] if base_of(text) in samples() else _preferring(sample, cards)
     known = {**{name: cards[name] for name in rather}, **asked}
@@ -59,7 +58,9 @@ def first_taking(text: str, seed: int, asked: Mapping[str, Card], cards: Mapping
     raise refused[names[:2][-1]]
 
 
-def taken_along(steps: tuple[Step, ...], text: str, seed: int, card: Card, before: Card | None) -> dict[str, object]:
+def taken_along(
+    steps: tuple[Step, ...], text: str, read: Callable[[str], Sample], card: Card, before: Card | None
+) -> dict[str, object]:
     """Return the steps, and the sample if it stays, with which a network is opened in place of another one.
 
     In place of no element, or one of other data, comes one that shows something. Data of one's own stay where the
@@ -73,7 +74,7 @@ def taken_along(steps: tuple[Step, ...], text: str, seed: int, card: Card, befor
     if not text or base_of(text) in samples():
         return found
     try:
-        sample = find_sample(text, seed)
+        sample = read(text)
         takes = _taken(sample, card)
     except (ValueError, OSError):
         return found

@@ -293,6 +293,14 @@ class Moved:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Glimpse:
+    """A picture of large data that were read, (side, side, 3) uint8: what is made of them takes its time."""
+
+    title: str
+    picture: NDArray[np.uint8]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Outline:
     """The modules of a large network that has not answered yet."""
 

@@ -34,8 +34,12 @@ Listener = Callable[[str, float], None]
 Reader = Callable[[str], None]
 """Takes what the code of a network has printed."""
 
+Viewer = Callable[[object], None]
+"""Takes what there is to be seen before the work has ended."""
+
 _listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
 _reader: ContextVar[Reader | None] = ContextVar("reader", default=None)
+_viewer: ContextVar[Viewer | None] = ContextVar("viewer", default=None)
 
 
 def step(text: str, share: float) -> None:
@@ -70,15 +74,22 @@ def printed(text: str) -> None:
         reader(text)
 
 
+def seen(value: object) -> None:
+    """Hand on what can be shown before the work has ended."""
+    if (viewer := _viewer.get()) is not None:
+        viewer(value)
+
+
 @contextmanager
-def listening(listener: Listener, reader: Reader | None = None) -> Iterator[None]:
-    """Let `listener` hear every step within, and `reader` what networks print in processes of their own."""
-    tokens = _listener.set(listener), _reader.set(reader)
+def listening(listener: Listener, reader: Reader | None = None, viewer: Viewer | None = None) -> Iterator[None]:
+    """Let `listener` hear every step within, `reader` what networks print elsewhere, `viewer` see what there is."""
+    tokens = _listener.set(listener), _reader.set(reader), _viewer.set(viewer)
     try:
         yield
     finally:
         _listener.reset(tokens[0])
         _reader.reset(tokens[1])
+        _viewer.reset(tokens[2])
 
 
 def clock(seconds: float) -> str:

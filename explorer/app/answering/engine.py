@@ -15,12 +15,13 @@ from torch import Tensor, nn
 from explorer.app.answering.devices import placed
 from explorer.app.answering.experiments import proposals
 from explorer.app.answering.own_inputs import InputAsked, asked, tried
+from explorer.app.answering.reading import Readings
 from explorer.app.answering.versions import Version, Versions
 from explorer.app.command.comparing import Comparing
 from explorer.app.command.report import capture_report
 from explorer.app.command.writing import save_tensors
 from explorer.data.choosing import first_taking, taken_along
-from explorer.data.finding import base_of, find_sample, fitted, samples
+from explorer.data.finding import find_sample, samples
 from explorer.data.opening import reader_of
 from explorer.declare.card import Card, ModelInfo
 from explorer.declare.elements import Step, chain_element
@@ -52,13 +53,11 @@ from explorer.square.space import space_of, space_of_kind, spaces
 from explorer.state.catalogue import Busy, Catalogue, SampleInfo
 from explorer.state.state import State
 from explorer.work.budget import Shared, Table, forget_all, held_bytes
-from explorer.work.files.stamps import stamp
 from explorer.work.memory import uncollected
 from explorer.work.progress import Cancelled
 
 THUMBNAIL = 48  # pixels along a side
 _KEEP = 4  # epochs kept prepared: two models, before and after the last change
-_SAMPLES = 8
 shared = Shared(256 * 2**20)  # bytes of what all engines of the process keep beside what is in use
 
 
@@ -76,7 +75,7 @@ class LocalEngine:
         self._models: Table[object, tuple[nn.Module, tuple[str, ...]]] = Table(
             shared, _KEEP, lambda made: held_bytes(t for _, t in named_tensors(made[0]))
         )
-        self._samples: Table[object, Sample] = Table(shared, _SAMPLES)
+        self.read = Readings(shared)
         self._prepared: Table[object, Prepared] = Table(shared, _KEEP, lambda p: p.nbytes)
         self.versions = Versions()
         self.comparing = Comparing(self.prepared)
@@ -118,7 +117,7 @@ class LocalEngine:
     @property
     def kept(self) -> dict[str, int]:
         """Return how many epochs, models and samples are kept for the next request."""
-        return {"epochs": len(self._prepared), "models": len(self._models), "samples": len(self._samples)}
+        return {"epochs": len(self._prepared), "models": len(self._models), "samples": len(self.read)}
 
     # one state ------------------------------------------------------------------------------------------------
     def card(self, name: str) -> Card:
@@ -159,22 +158,13 @@ class LocalEngine:
 
     def sample(self, state: State, card: Card) -> Sample:
         """Return the state's sample, fitted to what the card eats."""
-        key = self._sample_key(state, card)
-        if (kept := self._samples.used(key)) is not None:
-            return kept
-        made = fitted(find_sample(state.sample or card.sample, state.seed), card.input)
-        self._samples.store(key, made)
-        return made
-
-    def _sample_key(self, state: State, card: Card) -> tuple[object, ...]:
-        text = state.sample or card.sample
-        return (text, state.seed, card.input, None if text in samples() else stamp(base_of(text)))
+        return self.read.fitted(state, card)
 
     def prepared(self, state: State, name: str, cancelled: Callable[[], bool] | None = None) -> Prepared:
         """Return what the epoch of (`state`, model `name`) needs, computed at most once."""
         card, mine = self.card(name), (state.params, state.overrides, state.interventions)
         params, overrides, some = mine if name == state.model else ((), (), ())
-        key = (name, params, self._sample_key(state, card), state.device, state.dtype, state.seed, overrides, some)
+        key = (name, params, self.read.key(state, card), state.device, state.dtype, state.seed, overrides, some)
         if (kept := self._prepared.used(key)) is not None:
             return kept
         base = self.prepared(replace(state, interventions=()), name, cancelled) if some else None
@@ -370,12 +360,14 @@ class LocalEngine:
         if state is None:
             return {"model": name}
         before = self.cards.get(state.model)
-        return {"model": name, **taken_along(state.steps, state.sample, state.seed, card, before)}
+        read = partial(self.read.sample, seed=state.seed)
+        return {"model": name, **taken_along(state.steps, state.sample, read, card, before)}
 
     def first_taking(self, names: Sequence[str], state: State) -> str:
         """Return the first model that takes a state's sample; raise ValueError where none does."""
-        name, fit = first_taking(state.sample, state.seed, {n: self.card(n) for n in names}, self.cards)
-        self._samples[self._sample_key(state, self.card(name))] = fit
+        sample = self.read.sample(state.sample, state.seed)
+        name, fit = first_taking(state.sample, sample, {n: self.card(n) for n in names}, self.cards)
+        self.read.keep(state, self.card(name), fit)
         return name
 
     def info(self, name: str) -> ModelInfo:
@@ -436,7 +428,7 @@ class LocalEngine:
     def close(self) -> None:
         self._prepared.clear()
         self._models.clear()
-        self._samples.clear()
+        self.read.clear()
         self._answers = self._shown = None
         forget_all()
         if torch.cuda.is_available():

@@ -139,7 +139,7 @@ def _look(engine: Any, state: State, models: Sequence[str]) -> Look:
     if reader is not None:
         made = replace(made, choices=choices_of(reader, at_home(file), asked))
     try:
-        sample = find_sample(state.sample, state.seed)
+        sample = engine.read.sample(state.sample, state.seed, quietly=True)
         form = space_of_kind(sample.domain).form
         more = form().choices(sample.x.values.shape, dict(sample.asked)) if form is not None else ()
         made = replace(made, choices=(*made.choices, *more), size=_size(sample), notes=sample.notes)

@@ -11,7 +11,7 @@ from explorer.app.remote.movable import Sent
 from explorer.declare.card import ModelInfo
 from explorer.declare.elements import Step
 from explorer.square.analyses.outcome import Outcome
-from explorer.square.frame import Frame, OrbitCurve, Outline
+from explorer.square.frame import Frame, Glimpse, OrbitCurve, Outline
 from explorer.state.catalogue import Busy
 
 ANSWERS: Mapping[str, Any] = {
@@ -41,4 +41,5 @@ def said(answer: Any) -> Any:
         | tuple[Literal["cancelled"]]
         | tuple[Literal["changed"], str]
         | tuple[Literal["told"], str, float]
+        | tuple[Literal["seen"], Glimpse]
     )

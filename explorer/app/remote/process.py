@@ -25,7 +25,7 @@ from explorer.work.processes.ending import end, memory
 from explorer.work.processes.hearing import Hearing
 from explorer.work.processes.starting import Started, start
 from explorer.work.processes.wire import Refused
-from explorer.work.progress import Cancelled, printed, step
+from explorer.work.progress import Cancelled, printed, seen, step
 
 STARTING = "Starting a process for your network"
 LONGEST = 64  # characters of what a network has changed
@@ -149,6 +149,9 @@ class Worker:
                 if kind == "changed":
                     self.changed = one_line(rest[0][:LONGEST])
                     printed(f"{who(names)} has changed {self.changed}: other networks run in another process.\n")
+                    continue
+                if kind == "seen":
+                    seen(rest[0])
                     continue
                 # it would do so at each request, and say nothing
                 if kind == "cancelled" and not wished and why is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator
+from functools import partial
 from importlib import import_module
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -112,7 +113,7 @@ class Server:
 
     def _answered(self, request: tuple[Any, ...]) -> tuple[object, ...]:
         try:
-            with listening(self._told):
+            with listening(self._told, viewer=partial(self._reply, "seen")):
                 return "done", self._done(*request)
         except Cancelled:
             return ("cancelled",)

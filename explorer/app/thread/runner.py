@@ -413,7 +413,7 @@ class Runner:
             if text and not self._idle:
                 self._tell(text, share)
 
-        return listening(told, lambda text: self._say(Printed(text)) if text else None)
+        return listening(told, lambda text: self._say(Printed(text)) if text else None, self._say)
 
     def _ended(self, end: Cancelled, state: State) -> Failure | None:
         """Return the message on cancelled work: none, unless the person has ended it by force."""

@@ -161,7 +161,7 @@ def test_an_answer_of_another_kind_is_refused(request_: str, answer: object) -> 
     "told",
     [
         ("told", 1, 0.5), ("told", "x"), ("changed", None), ("failed", "a", "b", "c"), ("failed", "a", "b", "c", (1,)),
-        ("cancelled", 1), ("what",), (), "done", {"done": 1},
+        ("seen", 1), ("cancelled", 1), ("what",), (), "done", {"done": 1},
     ],
 )  # fmt: skip
 def test_a_word_of_another_kind_is_refused(told: object) -> None:

@@ -22,6 +22,7 @@ from explorer.declare.space import same_space
 from explorer.state.catalogue import SampleInfo
 from widgets.base.look import theme
 from widgets.base.look.alignment import LEFT, RIGHT
+from widgets.base.look.pixels import rgb_image
 from widgets.charts.inks import faded, mixed
 
 INFO = Qt.ItemDataRole.UserRole + 1  # ModelInfo, SampleInfo, or None on a heading
@@ -253,8 +254,4 @@ class Loading(QWidget):
 
 def image_of(sample: SampleInfo) -> QImage:
     """Return the thumbnail as a QImage that owns its pixels."""
-    pixels = sample.thumbnail
-    if pixels is None or pixels.ndim != 3 or pixels.shape[2] != 3 or not pixels.size:
-        return QImage()
-    h, w = pixels.shape[:2]
-    return QImage(pixels.astype("uint8").tobytes(), w, h, 3 * w, QImage.Format.Format_RGB888).copy()
+    return rgb_image(sample.thumbnail)

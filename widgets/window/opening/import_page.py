@@ -8,9 +8,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QColor, QImage, QPixmap
+from PySide6.QtGui import QColor, QPixmap
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QButtonGroup,
@@ -34,6 +33,7 @@ from explorer.data.finding import base_of, split_part
 from explorer.declare.telling.choices import AS, Choice, split_asked, with_asked
 from widgets.base.controls.dialog import Dialog
 from widgets.base.look import theme
+from widgets.base.look.pixels import rgb_image
 from widgets.base.text.kinds_of_data import one_of
 
 if TYPE_CHECKING:  # the worker makes it, with torch
@@ -201,10 +201,7 @@ class ImportPage(Dialog):
         self._show_head(look)
         self.picture.setVisible(look.picture is not None)
         if look.picture is not None:
-            height, width = look.picture.shape[:2]
-            data = np.ascontiguousarray(look.picture).tobytes()
-            image = QImage(data, width, height, 3 * width, QImage.Format.Format_RGB888)
-            self.picture.setPixmap(QPixmap.fromImage(image.copy()))
+            self.picture.setPixmap(QPixmap.fromImage(rgb_image(look.picture)))
         else:
             self.picture.clear()
         said = [

@@ -36,6 +36,7 @@ from widgets.window.layer.symmetric import try_versions
 from widgets.window.lessons.withheld import without_verdicts
 from widgets.window.room.docks import Docks
 from widgets.window.room.finding import view_specs
+from widgets.window.room.glimpses import Glimpses
 from widgets.window.room.panes import Panes
 from widgets.window.room.squeezed import Squeezed
 from widgets.window.room.staleness import Staleness
@@ -84,6 +85,7 @@ class Shell(QMainWindow):
         c.session_opened.connect(self._session_opened)
         c.request_failed.connect(self.infobar.leave_with_frame)
         c.gave_up.connect(lambda state: self.infobar.keep())
+        self.glimpses = Glimpses(c, self.stack, self.loading, self.panes)
         self.hopes = Hopes(c)
         self.hopes.again.connect(self.infobar.hide)
         c.told.connect(partial(self.say, "info"))

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QGuiApplication, QPixmap
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
-from explorer.square.frame import Failure
+from explorer.square.frame import Failure, Glimpse
 from widgets.base.controls.progress import Progress
 from widgets.base.look import theme
 from widgets.base.look.icons import picture
+from widgets.base.look.pixels import rgb_image
 
+NAME = "Equiscope"
 WIDTH = 420
 
 
@@ -22,8 +24,10 @@ class LoadingPage(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._failure: Failure | None = None
+        self._glimpse: QPixmap | None = None
         self._mark = QLabel(alignment=Qt.AlignmentFlag.AlignCenter)
-        self.title = QLabel("Equiscope", alignment=Qt.AlignmentFlag.AlignCenter)
+        self.title = QLabel(NAME, alignment=Qt.AlignmentFlag.AlignCenter)
+        self.title.setTextFormat(Qt.TextFormat.PlainText)  # it may be the name of a file
         self.text = QLabel(alignment=Qt.AlignmentFlag.AlignCenter, wordWrap=True)
         self.text.setFixedWidth(WIDTH)
         self.text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -47,14 +51,24 @@ class LoadingPage(QWidget):
         column.addStretch(4)
         self.say("Starting…")
 
-    def say(self, text: str) -> None:
-        """Show what is being waited for."""
+    def say(self, text: str, share: float | None = None) -> None:
+        """Show what is being waited for, and how much of it is done where that is known."""
         if self._failure is None:
             self.text.setText(text)
+            self.bar.setMaximum(0 if share is None else 100)
+            self.bar.setValue(0 if share is None else round(100 * share))
             self.bar.show()
             self.copy_button.hide()
             self.quit_button.hide()
             self.apply_theme()
+
+    def show_glimpse(self, glimpse: Glimpse | None) -> None:
+        """Show a picture of the data in place of the mark; None for the mark again."""
+        if self._failure is None:
+            self._glimpse = None if glimpse is None else QPixmap.fromImage(rgb_image(glimpse.picture))
+            title = NAME if glimpse is None else glimpse.title
+            self.apply_theme()  # its font decides what fits
+            self.title.setText(self.title.fontMetrics().elidedText(title, Qt.TextElideMode.ElideMiddle, WIDTH))
 
     def fail(self, failure: Failure) -> None:
         """Show why there is nothing to wait for."""
@@ -69,7 +83,10 @@ class LoadingPage(QWidget):
 
     def apply_theme(self) -> None:
         t = theme.current()
-        self._mark.setPixmap(picture("equiscope" if self._failure is None else "error", 48, t.bad))
+        if self._glimpse is not None and self._failure is None:
+            self._mark.setPixmap(self._glimpse)
+        else:
+            self._mark.setPixmap(picture("equiscope" if self._failure is None else "error", 48, t.bad))
         self.title.setStyleSheet(f"color: {t.text}; font-size: 15pt; font-weight: 600;")
         self.text.setStyleSheet(f"color: {t.muted};")
         # in the middle of a stretch, a label that wraps is given the height of one line

@@ -13,6 +13,7 @@ Floats = NDArray[np.float64]
 
 _FINER = 2  # drawn that much larger and averaged
 _MOST_FACES = 40_000  # of more, only some are drawn, as points
+_PER_PIXEL = 4  # faces, at most; fewer would leave holes in what is seen
 _MARGIN = 0.08  # of the picture's side
 _GROUND, _BODY = (250, 250, 250), (110, 150, 205)
 # Okabe and Ito, told apart by colour-blind eyes too
@@ -26,10 +27,11 @@ _LIGHT = np.array([-0.4, -0.75, 0.55]) / np.linalg.norm([-0.4, -0.75, 0.55])  # 
 
 def mesh_thumbnail(sample: Sample, side: int = 48) -> NDArray[np.uint8]:
     """Return a picture (side, side, 3) uint8, the same for the same sample; z is up, and the body looks at us."""
-    whole = side * _FINER
+    finer = _FINER if len(sample.signals["faces"].values) <= _MOST_FACES else 1  # each face is a point or two there
+    whole = side * finer
     seen = _turned(np.asarray(sample.signals["position"].values, np.float64))
     faces = np.asarray(sample.signals["faces"].values)
-    faces = faces[:: -(-len(faces) // _MOST_FACES)]
+    faces = faces[:: -(-len(faces) // max(_MOST_FACES, _PER_PIXEL * whole**2))]
     low, high = seen.min(0), seen.max(0)
     reach = float((high - low)[[0, 2]].max()) or 1.0
     scale = whole * (1 - 2 * _MARGIN) / reach
@@ -87,5 +89,6 @@ def _rastered(a: Floats, b: Floats, c: Floats, colour: Floats, whole: int) -> Fl
 
 
 def _reduced(picture: Floats, side: int) -> NDArray[np.uint8]:
-    mean = picture.reshape(side, _FINER, side, _FINER, 3).mean((1, 3))
+    finer = len(picture) // side
+    mean = picture.reshape(side, finer, side, finer, 3).mean((1, 3))
     return np.asarray(mean.round().clip(0, 255), np.uint8)

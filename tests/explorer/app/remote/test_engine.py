@@ -29,7 +29,7 @@ from explorer.declare.elements import parse_chain
 from explorer.declare.states.interventions import parse_interventions
 from explorer.network.opening.files.trust import Trust
 from explorer.network.tracing.layers import LayerError
-from explorer.square.frame import Frame
+from explorer.square.frame import Frame, Glimpse
 from explorer.state.state import State
 from explorer.work.progress import Cancelled, listening
 from tests.explorer.parts.misbehaving import ENDINGS, FINE, LINE, network, ramp
@@ -130,6 +130,18 @@ def test_the_moved_picture_needs_no_process(engine: DividedEngine, tmp_path: Pat
     steps = parse_chain("rotate:80")
     assert engine.nearest_exact(replace(shown, steps=steps)) == local.nearest_exact(replace(shown, steps=steps))
     local.close()
+
+
+def test_large_data_are_seen_before_a_network_of_another_process_has_answered(
+    engine: DividedEngine, tmp_path: Path
+) -> None:
+    path = tmp_path / "large.npy"
+    np.save(path, np.random.default_rng(0).random((256, 256), np.float32))
+    found: list[object] = []
+    with listening(lambda *_: None, viewer=found.append):
+        engine.answer(State(network(tmp_path), sample=str(path), device="cpu"), never)
+    (glimpse,) = found
+    assert isinstance(glimpse, Glimpse) and glimpse.picture.shape[2] == 3 and np.ptp(glimpse.picture) > 0
 
 
 def test_the_modules_of_a_large_network_are_there_before_it_runs(engine: DividedEngine, tmp_path: Path) -> None:

@@ -16,11 +16,11 @@ from explorer.app.thread.orbit_key import orbit_key
 from explorer.app.thread.orders import Engine, NoEngine, Printed, TaskDone
 from explorer.app.thread.runner import COMPUTING, STOP_AFTER, Runner
 from explorer.declare.elements import parse_chain
-from explorer.square.frame import Failure, Frame, OrbitCurve, Outline
+from explorer.square.frame import Failure, Frame, Glimpse, OrbitCurve, Outline
 from explorer.state.catalogue import Busy, Catalogue
 from explorer.state.state import State
 from explorer.work.memory import RESTED
-from explorer.work.progress import Cancelled, giving_way, printed, step, waited
+from explorer.work.progress import Cancelled, giving_way, printed, seen, step, waited
 
 WAIT = 10.0  # only ever reached by a test that fails
 CATALOGUE = Catalogue((), (), ("cpu",), (), ())
@@ -1064,3 +1064,17 @@ def test_a_task_hears_of_a_cancellation() -> None:
     bench.runner.submit(START)
     assert bench.next(Frame).state == START
     assert bench.runner.close(WAIT)
+
+
+def test_what_is_seen_meanwhile_comes_before_the_answer_and_before_the_end_of_a_task(bench: Bench) -> None:
+    glimpse = Glimpse("large", np.zeros((2, 2, 3), np.uint8))
+
+    def task(engine: object) -> str:
+        seen(glimpse)
+        return "done"
+
+    bench.runner.task(task, "open")
+    kinds = []
+    while not isinstance(message := bench.next(Glimpse, TaskDone), TaskDone):
+        kinds.append(message)
+    assert kinds == [glimpse]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Protocol
 
 import pytest
 from PySide6.QtCore import QSettings
@@ -15,8 +16,13 @@ from explorer.app.answering.engine import LocalEngine
 from explorer.state.state import State
 from widgets.window.main_window import MainWindow
 
-Open = Callable[[State], MainWindow]
 LONGEST_MS = 60_000
+
+
+class Open(Protocol):
+    """Opens a window on a state."""
+
+    def __call__(self, state: State, answered: bool = True) -> MainWindow: ...
 
 
 @pytest.fixture
@@ -27,10 +33,10 @@ def start() -> Callable[[], LocalEngine]:
 
 @pytest.fixture
 def open_window(qtbot: QtBot, tmp_path: Path, start: Callable[[], LocalEngine]) -> Iterator[Open]:
-    """Open a window on a state and wait for its first answer; close it after the test."""
+    """Open a window on a state and, unless told otherwise, wait for its first answer; close it after the test."""
     windows = []
 
-    def make(state: State) -> MainWindow:
+    def make(state: State, answered: bool = True) -> MainWindow:
         settings = QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat)
         window = MainWindow(start, state, settings)
         windows.append(window)
@@ -38,7 +44,8 @@ def open_window(qtbot: QtBot, tmp_path: Path, start: Callable[[], LocalEngine]) 
         with qtbot.waitExposed(window):
             window.show()
         window.controller.begin()
-        settle(qtbot, window)
+        if answered:
+            settle(qtbot, window)
         return window
 
     yield make
