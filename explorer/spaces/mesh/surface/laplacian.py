@@ -20,7 +20,7 @@ Index = NDArray[np.int64]
 Sparse = Any
 
 SHIFT = 1.0  # in units of 1 / area, about the smallest eigenvalue that is not 0: L + shift M is positive definite
-SOLVES = 3.0  # solves that an eigenpair takes, for the share that is done
+SOLVES = 3.3  # solves that an eigenpair takes, for the share that is done
 # share of an eigenvalue: far above rounding, and above what positions in single precision move an eigenvalue by; far
 # below what parts the 100th from the 101st on average, 1e-2, so that few surfaces without symmetries notice
 EDGE = 5e-4
