@@ -48,7 +48,7 @@ class Readings:
         if (kept := self._read.used(key)) is not None:
             return kept
         made = find_sample(text, seed)
-        self._read.store(key, made)
+        self._read.store(key, made, 0)  # what is fitted is in use, and often holds the same arrays
         if not quietly and sum(signal.values.size for signal in made.signals.values()) >= LARGE:
             picture = space_of_kind(made.domain).thumbnail(made, SIDE)
             if picture is not None:

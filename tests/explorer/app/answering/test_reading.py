@@ -102,3 +102,10 @@ def test_an_engine_shows_large_data_before_its_answer_whoever_asks_first(tmp_pat
         engine.answer(state, lambda: False)
         assert read.count(path) == 1
         engine.close()
+
+
+def test_a_file_larger_than_what_may_be_kept_is_let_go_of(tmp_path: Path, read: list[str]) -> None:
+    readings, path = Readings(Shared(1000)), image(tmp_path, 20)
+    for _ in range(2):
+        readings.sample(path, 0)
+    assert read == [path] * 2
