@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Protocol
 
@@ -11,8 +11,9 @@ import torch
 from torch import nn
 
 from explorer.declare.card import Card, Form
+from explorer.declare.space import kinds
 from explorer.declare.states.model_name import beside, code_of, split_call, split_input, split_name, with_input
-from explorer.declare.symmetries import Symmetry, find_symmetry
+from explorer.declare.symmetries import find_symmetry
 from explorer.declare.telling.asking import Declared
 from explorer.network.input.declared import Taken
 from explorer.network.opening.refusals import ModelError, Unknown
@@ -36,10 +37,19 @@ def settled(engine: Networks, state: State, group: str) -> tuple[State, str]:
     """Return the state with an input that the network takes and the group acts on, and a note of it.
 
     What a file or a person says stays as it is, and so does what was recognised and runs. "" where nothing is changed.
+
+    Raises:
+        Unknown: nobody says what it takes nor a group, and it is not recognised; with the inputs that it runs with.
     """
-    symmetry = find_symmetry(group) if group else None
-    if symmetry is None or not says_nothing(state.model):
+    if not says_nothing(state.model):
         return state, ""
+    if not group:
+        try:
+            engine.card(state.model)
+        except Unknown as error:
+            raise _with_what_runs(engine, state, error) from None
+        return state, ""
+    symmetry = find_symmetry(group)
     try:
         card = engine.card(state.model)
         if card.domain in symmetry.domains and _runs(engine, state, card):
@@ -47,16 +57,35 @@ def settled(engine: Networks, state: State, group: str) -> tuple[State, str]:
     except Unknown:
         card = None
     refused: list[str] = []
-    for text in _attempts(engine, state, symmetry, refused):
-        changed = replace(state, model=with_input(state.model, text))
-        try:
-            if _runs(engine, changed, engine.card(changed.model)):
-                return changed, f"nothing says what it takes; it runs with --input '{text}', which {group} acts on"
-        except (ModelError, ValueError):
-            continue
+    for text, changed in _running(engine, state, symmetry.domains, refused):
+        return changed, f"nothing says what it takes; it runs with --input '{text}', which {group} acts on"
     if card is None and refused:
         raise Unknown(state.model, f"{split_call(split_name(state.model)[0])[0]}: {refused[0]}")
     return state, ""
+
+
+def _with_what_runs(engine: Networks, state: State, error: Unknown) -> Unknown:
+    """Return what is said of a network that is not recognised, with an input of each kind that it runs with."""
+    found: list[str] = []
+    for kind, known in kinds().items():
+        for text, _ in _running(engine, state, (kind,), []):
+            found.append(f"--input '{text}' ({known.group})")
+            break
+    if not found:
+        return error
+    file = split_call(split_name(state.model)[0])[0]
+    return Unknown(state.model, f"{file}: nothing says what it takes; it runs with {', '.join(found)}: say which")
+
+
+def _running(engine: Networks, state: State, domains: Sequence[str], refused: list[str]) -> Iterator[tuple[str, State]]:
+    """Yield each input of some kinds that a network runs with, as somebody would say it, and the state with it."""
+    for text in _attempts(engine, state, domains, refused):
+        changed = replace(state, model=with_input(state.model, text))
+        try:
+            if _runs(engine, changed, engine.card(changed.model)):
+                yield text, changed
+        except (ModelError, ValueError):
+            continue
 
 
 def says_nothing(model: str) -> bool:
@@ -104,9 +133,9 @@ def _runs(engine: Networks, state: State, card: Card) -> bool:
     return True
 
 
-def _attempts(engine: Networks, state: State, symmetry: Symmetry, refused: list[str]) -> Iterator[str]:
+def _attempts(engine: Networks, state: State, domains: Sequence[str], refused: list[str]) -> Iterator[str]:
     """Yield inputs as somebody would say them; what a space refuses is added to `refused`."""
-    for kind in symmetry.domains:
+    for kind in domains:
         space = space_of_kind(kind)
         if space.form is None:
             continue

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from explorer.network.input.arguments import needed_arguments, only_by_name
 from explorer.network.input.recognise import most_places, shapes_of
 from explorer.network.input.ways import BY_NAME, IN_ORDER, Way, meant
-from explorer.network.tracing.trials import Counting, answer_of
+from explorer.network.tracing.trials import Counting, answer_of, same_answer
 from explorer.network.tracing.walking import attribute, modules_of
 from explorer.spaces.graph.network.form import AXES, OF_A_GRAPH, SIGNALS, GraphInput
 
@@ -202,7 +202,7 @@ def keeps_apart(network: nn.Module, way: Way, axes: str, widths: Widths, nodes: 
     if not together.ndim or together[:1].shape != one.shape:
         return False
     # an answer that knows nothing of its sample is the same beside any other
-    return torch.allclose(one, together[:1], 1e-3, 1e-4) and not torch.allclose(one, other, 1e-3, 1e-4)
+    return same_answer(one, together[:1]) and not same_answer(one, other)
 
 
 def set_inputs(network: nn.Module) -> Iterator[GraphInput]:

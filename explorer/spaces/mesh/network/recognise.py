@@ -12,7 +12,7 @@ from explorer.declare.telling.values import told_value
 from explorer.network.input.call_forms import ways
 from explorer.network.input.recognise import Recognised
 from explorer.network.input.ways import Way
-from explorer.network.tracing.trials import answer_of
+from explorer.network.tracing.trials import answer_of, same_answer
 from explorer.spaces.mesh.network.form import CORNERS, GAUGES, MESH_SIGNALS, OF_A_SURFACE, MeshInput
 
 
@@ -89,5 +89,5 @@ def _any_order(network: nn.Module, way: Way, wide: int, corners_first: bool) -> 
     one, other = (_answer(network, way, wide, corners_first, order) for order in (range(len(_FACES)), turned))
     if one is None or other is None or one.shape != other.shape:
         return False
-    by_face = len(one) == len(turned) and torch.allclose(one[turned], other, 1e-3, 1e-4)
-    return by_face or torch.allclose(one, other, 1e-3, 1e-4)
+    by_face = len(one) == len(turned) and same_answer(one[turned], other)
+    return by_face or same_answer(one, other)

@@ -14,6 +14,7 @@ from explorer.network.changing.copying import duplicate
 from explorer.network.opening.global_state import reseed
 from explorer.network.tracing.bounded import bounded
 from explorer.network.tracing.running import evaluating, first_tensor, tried
+from explorer.network.tracing.trials import same_answer
 from explorer.network.tracing.walking import modules_of, parameters_of
 from explorer.spaces.sequence.network.inputs import sequence_inputs
 
@@ -83,7 +84,7 @@ def keeps_apart(network: nn.Module, steps: int, width: int, order: str) -> bool:
             return None
         # the answer may have its batch on another axis, or none of steps any more
         at = [k for k, (a, b) in enumerate(zip(alone.shape, together.shape)) if (a, b) == (1, 2)]
-        same = len(at) == 1 and torch.allclose(together.narrow(at[0], 0, 1), alone, 1e-3, 1e-4)
+        same = len(at) == 1 and same_answer(together.narrow(at[0], 0, 1), alone)
         return alone if same else None
 
     return tried(trial, both) is not None
@@ -108,7 +109,7 @@ def either_axis(network: nn.Module, steps: int, width: int, order: str) -> bool:
             return None
         at = [k for k, size in enumerate(one.shape) if size == steps]
         expected = one.index_select(at[0], mixed) if at else one
-        return one if torch.allclose(expected, other, 1e-3, 1e-4) else None
+        return one if same_answer(expected, other) else None
 
     return tried(trial, moved) is not None
 

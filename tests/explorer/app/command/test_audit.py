@@ -15,11 +15,14 @@ from explorer.app.command.audit import audit
 from explorer.data.choosing import several
 from explorer.data.finding import fitted, samples
 from explorer.declare.elements import parse_chain
+from explorer.network.opening.refusals import Unknown
 from explorer.network.tracing.layers import LayerError
 from explorer.spaces.graph.network.form import GraphInput
 from explorer.spaces.grid.network.form import InputSpec
 from explorer.state.state import State
 from tests.explorer.parts.small_cards import CARDS, card, symmetric_net
+
+REPOSITORIES = Path(__file__).parents[3] / "foreign" / "networks" / "repositories" / "theirs"
 
 
 @pytest.fixture(scope="module")
@@ -209,3 +212,17 @@ def test_a_matrix_between_nodes_may_be_all_that_is_given_of_a_graph(tmp_path: Pa
     path.write_text(SPECTRUM.replace("fault=0.0", f"fault={fault}"))
     (report,) = audit(LocalEngine({}, trust=True), State(f"{path}:Spectrum"), "permutation", "float64", None, {})
     assert report.verdict == verdict
+
+
+def test_a_network_of_which_nothing_says_what_it_takes_is_told_with_what_it_runs() -> None:
+    engine = LocalEngine({}, trust=True)
+    name = f"{REPOSITORIES / 'small.py'}:Pairs"
+    with pytest.raises(Unknown) as caught:
+        audit(engine, State(name), "", "float64", None, {})
+    told = str(caught.value)
+    assert "'set channels=3 axes=1NC' (permutation)" in told and "'sequence channels=3 layout=NTC' (shift)" in told
+    assert told.endswith("say which") and "\n" not in told
+    said = f"{name}[set channels=3 axes=1NC]"
+    (report,) = audit(engine, State(said), "", "float64", None, {})
+    assert report.holds and report.group == "permutation"
+    engine.close()
