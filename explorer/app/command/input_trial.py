@@ -73,8 +73,8 @@ def _with_what_runs(engine: Networks, state: State, error: Unknown) -> Unknown:
             break
     if not found:
         return error
-    file = split_call(split_name(state.model)[0])[0]
-    return Unknown(state.model, f"{file}: nothing says what it takes; it runs with {', '.join(found)}: say which")
+    what, mark, how = str(error).partition("; ")
+    return Unknown(error.where, f"{what}; it runs with {', '.join(found)}{mark}{how}")
 
 
 def _running(engine: Networks, state: State, domains: Sequence[str], refused: list[str]) -> Iterator[tuple[str, State]]:

@@ -36,6 +36,7 @@ class Domain:
         fibred: whether a finite group can mix the channels at a place (regular fields).
         remembers: whether what comes in from outside, as padding, counts like any other input. On other domains a
             layer that sees everything has no verdict where something was cut off.
+        paired: whether each value belongs to two places: such values are often the same both ways.
     """
 
     __slots__ = ()
@@ -46,6 +47,7 @@ class Domain:
     remembers: ClassVar[bool] = False
     fibred: ClassVar[bool] = False
     counted: ClassVar[bool] = False
+    paired: ClassVar[bool] = False
 
     @property
     def axes(self) -> tuple[str, ...]:
@@ -183,6 +185,7 @@ class Pairs(Domain):
 
     name = "pair"
     batched = False
+    paired = True
     remembers = True
 
     @property

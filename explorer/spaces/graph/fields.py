@@ -55,6 +55,7 @@ class Pairwise(Nodes):
     """Ordered pairs of nodes on two axes that follow each other, channels behind them: (nodes, nodes, channels)."""
 
     name = "pairwise"
+    paired = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -467,7 +467,7 @@ NET = (
         (NET + "return torch.fft.fft2(self.conv(x))", ["complex"]),
         (NET + "return self.forward(x)", ["RecursionError"]),
         (HEAD + "def Net(): return nn.Linear(784, 10)", ["784", "INPUT_SHAPE = (1, 28, 28)"]),
-        (HEAD + "def Net(): return nn.Linear(10, 10)", ["10 numbers", "INPUT_SHAPE"]),
+        (HEAD + "def Net(): return nn.Linear(10, 10)", ["10 numbers", "say by --input"]),
         (HEAD + "INPUT_SHAPE = 3\ndef Net(): return nn.Conv2d(1, 1, 3)", ["INPUT_SHAPE", "3"]),
         (HEAD + "INPUT_SHAPE = (1, 0, -4)\ndef Net(): return nn.Conv2d(1, 1, 3)", ["INPUT_SHAPE", "0"]),
         (HEAD + "LABELS = 4\ndef Net(): return nn.Conv2d(1, 1, 3)", ["LABELS"]),
