@@ -12,6 +12,7 @@ import torch
 from torch import nn
 
 from explorer.app.command.input_trial import settled, text_of
+from explorer.app.command.noise import with_noise
 from explorer.app.command.rival_layouts import agreed, other_readings
 from explorer.data.choosing import several
 from explorer.data.finding import find_sample
@@ -179,29 +180,15 @@ def _in_general_position(p: Prepared, given: list[Inputs], seed: int) -> list[In
     """Return what a network is tested on: where the data would hide a fault, what shows it in place of the last."""
     inference, first, kept = inference_of(p.inputs), given[0], given
     if not inference.hidden(given):
-        return _with_noise(p, given, seed)
+        return with_noise(p, given, seed)
     if len(given) > 1:
         kept = given[:-1]
     elif first.batched and len(first.x) > 1:
         kept = [first.with_x(first.x[:-1])]
     found = inference.in_general_position(kept, seed)
     runs = calls_alike(p.model, found[-1], p.trace) if found[0] is kept[0] else _takes_several(p, found[0])
-    return found if runs else given
-
-
-def _with_noise(p: Prepared, given: list[Inputs], seed: int) -> list[Inputs]:
-    """Return the data that a network of somebody's is tested on, with noise where nobody chose them for it.
-
-    The sample of its kind may have zeros in channels that this network reads, or come back to itself when it is moved.
-    """
-    first, x = given[0], given[0].x
-    if not p.card.own or first.field.domain.paired or not x.is_floating_point() or x.numel() < 2:
-        return given
-    low, high = float(x.min()), float(x.max())
-    generator = torch.Generator().manual_seed(seed)
-    drawn = torch.rand(x.shape, generator=generator, device="cpu", dtype=torch.float64) * ((high - low) or 1.0) + low
-    noise = first.with_x(drawn.to(x))
-    return [*given, noise] if calls_alike(p.model, noise, p.trace) else given
+    # noise is in a batch already
+    return found if runs and first.batched else with_noise(p, found if runs else given, seed)
 
 
 def _on_more(report: Report, few: Inputs, checked: Callable[[list[Inputs], str], Report], seed: int) -> Report:

@@ -265,3 +265,34 @@ def test_a_network_of_somebodys_is_tested_in_all_channels_and_on_what_does_not_r
     (report,) = audit(engine, State(f"{path}:{name}"), "circular-shift", "float64", None, {})
     assert report.verdict == verdict and report.samples == 2
     engine.close()
+
+
+FLUORINE = """
+import torch
+from torch import nn
+
+class Energy(nn.Module):
+    def __init__(self, leans=0.1):
+        super().__init__()
+        self.e, self.out, self.leans = nn.Embedding(20, 8), nn.Linear(9, 1), leans
+
+    def forward(self, z, pos):
+        apart = torch.cdist(pos, pos).sum(1, keepdim=True)
+        y = self.out(torch.cat([self.e(z), apart], -1))
+        return (y + self.leans * (z == 9).to(y.dtype)[:, None] * pos[:, 2:]).sum(0)
+
+def sound():
+    return Energy(0.0)
+"""
+
+
+@pytest.mark.parametrize(("name", "verdict"), [("sound", "holds"), ("Energy", "broken")])
+def test_a_network_of_somebodys_is_tested_on_codes_that_the_sample_has_not(
+    tmp_path: Path, name: str, verdict: str
+) -> None:
+    path = tmp_path / "fluorine.py"
+    path.write_text(FLUORINE)
+    engine = LocalEngine({}, trust=True)
+    (report,) = audit(engine, State(f"{path}:{name}"), "E3", "float64", None, {})
+    assert report.verdict == verdict
+    engine.close()

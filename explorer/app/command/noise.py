@@ -1,0 +1,64 @@
+"""Give a network of somebody's data that hide no fault, where nobody chose the data that it is tested on.
+
+The sample of its kind was made for other networks. It may have zeros in channels that this one reads, the same numbers
+in two of them, few of the codes that it knows, and it may come back to itself when it is moved.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from explorer.declare.inputs import Inputs
+from explorer.declare.types.fields import FieldType, Scalar
+from explorer.network.tracing.capture import calls_alike
+from explorer.square.preparing.prepare import Prepared
+
+MOST_CODES = 1024
+MOST_CASES = 4  # with other codes in each, the lowest first
+
+
+def with_noise(p: Prepared, given: list[Inputs], seed: int) -> list[Inputs]:
+    """Return the data that a network is tested on, and noise beside them where it runs on that."""
+    first = given[0]
+    if not p.card.own:
+        return given
+    generator = torch.Generator().manual_seed(seed)
+
+    def drawn(value: Tensor, field: FieldType) -> Tensor:
+        if not _free(value, field) or not value.is_floating_point():
+            return value
+        low, high = float(value.min()), float(value.max())
+        noise = torch.rand(value.shape, generator=generator, device="cpu", dtype=torch.float64)
+        return (noise * ((high - low) or 1.0) + low).to(value)
+
+    noise, x = first.map(drawn), first.x
+    cases = [noise]
+    if _free(x, first.field) and x.dtype == torch.int64 and x.device.type == "cpu":
+        order = torch.randperm(x.numel(), generator=generator)
+        low, count = int(x.min()), _codes(p, first) + 1 - int(x.min())
+        for k in range(min(MOST_CASES, -(-count // x.numel()))):
+            codes = low + (k * x.numel() + torch.arange(x.numel())) % count
+            cases.append(noise.with_x(codes[order].view_as(x)))
+        del cases[0]
+    elif all(a is b for a, b in zip(noise.values, first.values, strict=True)):
+        return given
+    return [*given, *(case for case in cases if calls_alike(p.model, case, p.trace))]
+
+
+def _free(value: Tensor, field: FieldType) -> bool:
+    """Say whether values may be any: what lies between places is often the same both ways, and points have edges."""
+    return field.domain.placed and not field.domain.paired and value.numel() > 1 and isinstance(field.rep, Scalar)
+
+
+def _codes(p: Prepared, first: Inputs) -> int:
+    """Return the largest code that a network knows, by trial, at most MOST_CODES."""
+    known = int(first.x.max())
+    unknown = max(known + 1, MOST_CODES)
+    while unknown - known > 1:
+        code = (known + unknown) // 2
+        if calls_alike(p.model, first.with_x(torch.full_like(first.x, code)), p.trace):
+            known = code
+        else:
+            unknown = code
+    return known
