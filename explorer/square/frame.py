@@ -273,7 +273,8 @@ class Frame:
     sample_notes: tuple[str, ...] = ()
     serial: int = 0
     sample_parts: int = 1  # how many there are where the sample comes from
-    model_notes: tuple[str, ...] = ()  # of the networks: shipped weights that did not fit
+    model_notes: tuple[str, ...] = ()  # of the networks
+    weights_notes: tuple[str, ...] = ()  # those of them that say which weights are not what a person may take them for
     files: tuple[tuple[str, object], ...] = ()  # that the networks were made of, with their stamps
     reloaded: tuple[str, ...] = ()  # sentences about networks that were made again for this frame
     stale: Failure | None = None  # why a network is still the one from before its file was saved last

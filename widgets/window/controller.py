@@ -388,9 +388,12 @@ class Controller(QObject):
         self.waiting = self.waiting and frame.state != self.state
         before, self.frame = self.frame, frame
         known = before.model_notes if before is not None else ()
-        for note in (n for n in frame.model_notes if n not in known):
+        fresh = [note for note in frame.model_notes if note not in known]
+        for note in (n for n in fresh if n not in frame.weights_notes):
             self.log.emit("warning", note)
         self.frame_ready.emit(frame)
+        if lacking := [note for note in fresh if note in frame.weights_notes]:  # what is shown is not what was trained
+            self.warned.emit(". ".join(lacking))
         self._follow_files(before, frame)
 
     def _follow_files(self, before: Frame | None, frame: Frame) -> None:

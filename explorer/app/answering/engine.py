@@ -177,7 +177,7 @@ class LocalEngine:
                 seed=state.seed, cancelled=cancelled, base=base, like=self.versions.traced(name, key),
                 intervened=None if base is None else partial(self._intervened, base, state),
             ), state.device if base is None else str(base.x.device))  # fmt: skip
-        made.notes, made.interventions = (*told, *where, *made.notes), some
+        made.notes, made.weights_notes, made.interventions = (*told, *where, *made.notes), told, some
         self._prepared.store(key, made, 1 + len(state.compared) + bool(state.interventions) + bool(state.against))
         return made
 
@@ -276,7 +276,8 @@ class LocalEngine:
         return Frame(
             state, tuple(self._with_before(state, s) for s in squares), (time.perf_counter() - start) * 1e3,
             forward * 1e3, str(answers[0][0].x.device), sample.title, sample.notes, self._serial, sample.parts,
-            tuple(note for p, _ in answers for note in p.notes), self.versions.files(names), reloaded,
+            tuple(n for p, _ in answers for n in p.notes), tuple(n for p, _ in answers for n in p.weights_notes),
+            self.versions.files(names), reloaded,
             next((self.versions.stale[n] for n in names if n in self.versions.stale), None), self.trust.asks(names),
         )  # fmt: skip
 

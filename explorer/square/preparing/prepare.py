@@ -68,7 +68,8 @@ class Prepared:
         chance: the layers of another, unrelated input; of a slow network none until `meet_chance` is called.
         float_floor: relative rounding error per layer.
         stored: the epsilon that each parameter and buffer was made with.
-        notes: sentences about the network: shipped weights that did not fit.
+        notes: sentences about the network.
+        weights_notes: those about its weights: which did not fit, or are random.
         interventions, base: what was changed in the network, and F(x) without that; None where nothing was.
         kept: the store of `square.kept`: what depends on the epoch and is made when it is first needed.
         trouble: why there can be no verdict, and in which layer.
@@ -90,6 +91,7 @@ class Prepared:
     seed: int = 0
     sample: Sample | None = None
     notes: tuple[str, ...] = ()
+    weights_notes: tuple[str, ...] = ()
     interventions: tuple[Intervention, ...] = ()
     base: Prepared | None = None
     kept: dict[object, Any] = field(default_factory=dict)

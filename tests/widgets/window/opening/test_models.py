@@ -285,6 +285,9 @@ def test_weights_are_loaded_and_those_that_fit_in_part(qtbot: QtBot, window: Mai
     gone(qtbot, window)
     assert window.controller.state.model == f"fine@partly:{other}"
     assert any("untrained are" in note for note in window.controller.frame.model_notes)  # type: ignore[union-attr]
+    # said where a person looks, and not in the log alone
+    qtbot.waitUntil(lambda: "untrained are" in window.infobar.text.text(), timeout=LONG_MS)
+    assert window.infobar.isVisible()
 
 
 class Attack:
