@@ -43,7 +43,7 @@ MOST_STEPS = 4000  # in one line
 
 def serve(card: Card, args: argparse.Namespace, path: Path, channel: Channel) -> int:
     """Train as the window says."""
-    live = Live(card, args, path, channel.listen(), channel.say)
+    live = Live(card, args, path, channel.listen(), channel.record(Path(args.live)))
     try:
         live.run()
     except Cancelled:

@@ -135,28 +135,14 @@ class Run(QObject):
             self.sentence = ""
         if (now := found.get("now")) is not None:
             t.loss, t.seed, t.drawn = str(now["loss"]), int(now["seed"]), now["drawn"]
-        for step, loss, parts in found.get("steps", ()):
+        if found.get("steps"):
             self.sentence, self.bad = "", False
-            t.goes_on(int(step))
-            t.step = int(step)
-            for name, value in (("loss", loss), *parts.items()):
-                if value is not None and math.isfinite(value):
-                    t.losses.setdefault(name, Series()).add(step, value)
+        t.hear(found)
         if "steps" in found:
             t.epoch, t.epochs, t.left = found["epoch"], found["epochs"], found["left"]
             t.total = int(found["total"])
-        if "kept" in found:
-            t.kept = [int(step) for step in found["kept"]]
-        if "errors" in found:
-            t.goes_on(int(found["step"]))
-        for series, key in ((t.errors, "errors"), (t.figures, "figures")):
-            for name, value in found.get(key, {}).items():
-                into = series.setdefault(name, Series())
-                if value is not None and math.isfinite(value) and not (len(into) and into.x[-1] >= found["step"]):
-                    into.add(found["step"], value)
         t.transform = str(found.get("transform", t.transform))
         if "back" in found:
-            t.step = t.branch = int(found["back"])
             t.epoch = int(found["epoch"])
             wanted, self._going, self._next = self._next, False, None
             if wanted is not None and "trouble" not in found:
