@@ -47,7 +47,7 @@ class Channel:
         print(json.dumps(found), file=self._out, flush=True)
 
     def record(self, folder: Path) -> Callable[[Mapping[str, Any]], None]:
-        """Return what says, and writes it down in a folder as well: a window that is killed takes what it heard along."""
+        """Return what says, and writes it down in a folder: a window that is killed takes what it heard along."""
 
         def say(found: Mapping[str, Any]) -> None:
             self.say(found)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ from widgets.base.text.words import figure
 from widgets.window.training.kept import as_kept, forget, keep, take_up
 from widgets.window.training.left import Place
 from widgets.window.training.process import TrainProcess
-from widgets.window.training.told import Series, Told, Wanted
+from widgets.window.training.told import Told, Wanted
 
 ENDS = (
     "It is not finished: close it once more to end it. What is kept of it then lies beside its weights, and a later "
