@@ -117,6 +117,7 @@ class Run(QObject):
         if not self._going and not (self.told.paused and self._next == self.told.step):
             self._going = self.told.paused = True
             self.process.ask("back", step=self._next)
+        self.changed.emit()  # also where it stands there already: the line, dropped beside it, comes to it
 
     def close(self) -> None:
         """End what runs and take its files away; what it cannot finish is kept beside its weights."""
