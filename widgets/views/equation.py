@@ -96,8 +96,8 @@ class EquationView(StateView):
 
     @property
     def info(self) -> ModelInfo | None:
-        """The model whose page is open, when the catalogue knows it."""
-        return self._infos.get(self.name)
+        """The model whose page is open, when the catalogue knows it; other weights leave it what it is."""
+        return self._infos.get(self.name) or self._infos.get(split_name(self.name)[0])
 
     def refresh(self) -> None:
         """Turn to the page of the state's model."""
@@ -176,6 +176,10 @@ class EquationView(StateView):
         if quiet := self._quiet():
             parts.append(f'<p style="color:{t.muted}">Notes and source name the layer: they are behind Reveal.</p>')
         elif info.notes:
+            if self.name not in self._infos:
+                file = split_name(self.name)[1].replace(chr(92), "/").rpartition("/")[2]
+                told = f"Shown with {file}; the notes are of the weights that come with it."
+                parts.append(f'<p style="color:{t.muted}">{html.escape(told)}</p>')
             notes = "".join(f"<li>{_with_code(note)}</li>" for note in info.notes)
             parts.append(f'<ul style="margin-left:-18px">{notes}</ul>')
         parts.append(self._layer())

@@ -299,9 +299,11 @@ class LocalEngine:
             if p.base is not None:
                 squares[k] = replace(squares[k], changes=changes(p, p.inputs.moved(element), values))
                 yield replace(frame, squares=tuple(squares))
+            told = replace(frame, squares=tuple(squares))
             for more in beside(p, frame.state, squares[k]):
-                squares[k] = more
-                yield replace(frame, squares=tuple(squares))
+                if more is not squares[k]:
+                    squares[k], told = more, replace(frame, squares=(*squares[:k], more, *squares[k + 1 :]))
+                yield told
         for k, (p, values) in enumerate(self._answers[1]):
             for more in refine_figures(p, frame.state, squares[k], values):
                 squares[k] = more

@@ -11,6 +11,7 @@ from explorer.app.remote.movable import Movable, movable_from
 from explorer.app.remote.process import Worker
 from explorer.app.remote.settings import memory_limit
 from explorer.app.thread.failures import Relayed, is_kind
+from explorer.app.thread.orders import new_only
 from explorer.declare.elements import Step
 from explorer.declare.states.model_name import code_of
 from explorer.square.analyses.outcome import Outcome
@@ -158,14 +159,13 @@ class DividedEngine:
 
     def refine(self, frame: Frame) -> Iterator[Frame]:
         """Yield the same frame with ever more layers measured, until all are; advanced in idle time."""
-        state = frame.state
-        if not foreign(*models_of(state)):
-            for more in self.local.refine(frame):
-                yield replace(more, serial=frame.serial)
-            return
-        for more in self._each(models_of(state), "refine", state):
-            yield replace(more, serial=frame.serial)
-        self._keep_spare()
+        state, told = frame.state, frame
+        own = foreign(*models_of(state))
+        for more in self._each(models_of(state), "refine", state) if own else new_only(self.local.refine(frame)):
+            told = told if more is None else replace(more, serial=frame.serial)
+            yield told
+        if own:
+            self._keep_spare()
 
     def orbit(self, state: State) -> Iterator[OrbitCurve | None]:
         """Yield ever more complete curves, of one model each."""

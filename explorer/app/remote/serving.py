@@ -15,6 +15,7 @@ from explorer.app.remote.block import Block
 from explorer.app.remote.crossing import Receiver, Sender
 from explorer.app.remote.life.deaths import BROKEN
 from explorer.app.remote.note import Note
+from explorer.app.thread.orders import new_only
 from explorer.declare.states.model_name import named_as_shown
 from explorer.square.frame import Frame
 from explorer.state.runs import models_of
@@ -179,7 +180,8 @@ class Server:
                 return self._engine.outline(given[0], lambda: self._note.given_up)
             case "refine":
                 shown = self._frame is not None and self._frame.state == given[1]
-                self._running[given[0]] = self._engine.refine(self._frame) if shown and self._frame else iter(())
+                frames = self._engine.refine(self._frame) if shown and self._frame else iter(())
+                self._running[given[0]] = new_only(frames)
                 return None
             case "orbit":
                 self._running[given[0]] = self._engine.orbit(given[1])

@@ -24,7 +24,7 @@ class Engine(Protocol):
         """Return the frame of `state`; ask `cancelled` between layers and raise `Cancelled` if it is so."""
 
     def refine(self, frame: Frame) -> Iterator[Frame]:
-        """Yield the same frame with ever more measured; between two a request may be answered."""
+        """Yield the same frame with ever more measured, or the one before; between two a request may be answered."""
 
     def orbit(self, state: State) -> Iterator[OrbitCurve | None]:
         """Yield ever more complete curves, of one model each; between two a request may be answered."""
@@ -50,6 +50,14 @@ class NoEngine:
     """The engine could not be made, or broke down: nothing will be answered any more."""
 
     failure: Failure
+
+
+def new_only(frames: Iterator[Frame]) -> Iterator[Frame | None]:
+    """Yield None in place of a frame that came before: something is waited for, and nothing is to be drawn again."""
+    last: Frame | None = None
+    for frame in frames:
+        yield None if frame is last else frame
+        last = frame
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from dataclasses import replace
 from explorer.app.thread.failures import failure_of
 from explorer.app.thread.moving import Mover
 from explorer.app.thread.orbit_key import orbit_key
-from explorer.app.thread.orders import Engine, Job, NoEngine, Printed, Task, TaskDone
+from explorer.app.thread.orders import Engine, Job, NoEngine, Printed, Task, TaskDone, new_only
 from explorer.square.frame import Failure, Frame, Moved, OrbitCurve
 from explorer.state.catalogue import Busy, Catalogue
 from explorer.state.state import State
@@ -76,7 +76,7 @@ class Runner:
         self._told = -math.inf  # when it was last said how far a request is
         # This belongs to the worker alone: what is still missing of the frame shown, the generator of the orbit
         # and the round it was made for.
-        self._rest: Iterator[Frame] | None = None
+        self._rest: Iterator[Frame | None] | None = None
         self._outlined: object = None  # the network whose modules were told last
         self._catalogues: Iterator[Catalogue | None] | None = None
         self._curves: tuple[int, Iterator[OrbitCurve | None]] | None = None
@@ -251,7 +251,7 @@ class Runner:
                 self._tell_outline(engine, state, cancelled)
                 frame = engine.answer(state, cancelled)
             answer = frame if frame.state == state else replace(frame, state=state)
-            self._rest = engine.refine(answer)
+            self._rest = new_only(engine.refine(answer))
         except Cancelled as end:
             answer = self._ended(end, state)
         except (Exception, SystemExit) as error:

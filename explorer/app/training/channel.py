@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import sys
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
@@ -15,6 +16,8 @@ from typing import Any
 from explorer.network.opening.files.trust import Trust
 
 GRACE_S = 5.0  # for a step under way, once the window is gone
+RECORD = "told.jsonl"  # in the folder of a training: all that was said, for the next window if this one is killed
+DENSE = 100_000  # steps of which each is on record; of the next as many every second one, and so on
 
 
 class Channel:
@@ -43,6 +46,16 @@ class Channel:
     def say(self, found: Mapping[str, Any]) -> None:
         print(json.dumps(found), file=self._out, flush=True)
 
+    def record(self, folder: Path) -> Callable[[Mapping[str, Any]], None]:
+        """Return what says, and writes it down in a folder: a window that is killed takes what it heard along."""
+
+        def say(found: Mapping[str, Any]) -> None:
+            self.say(found)
+            with contextlib.suppress(OSError), (folder / RECORD).open("a", encoding="utf-8") as file:  # a full disk
+                file.write(json.dumps(_thinned(found)) + "\n")
+
+        return say
+
     def listen(self) -> SimpleQueue[Mapping[str, Any]]:
         """Return what will be asked, as it comes; whatever a step does, the process ends when the window is gone."""
         asked: SimpleQueue[Mapping[str, Any]] = SimpleQueue()
@@ -58,6 +71,16 @@ class Channel:
         asked.put({"do": "end"})
         time.sleep(GRACE_S)
         os._exit(0)
+
+
+def _thinned(found: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what is said with ever fewer of its steps, as curves have: a long training must not fill a disk."""
+    if "steps" not in found:
+        return found
+    return {
+        **found,
+        "steps": [step for step in found["steps"] if step[0] % (1 << (step[0] // DENSE).bit_length()) == 0],
+    }
 
 
 def told(trust: Trust) -> tuple[bool, list[str], list[str]]:

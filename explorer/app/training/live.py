@@ -43,7 +43,7 @@ MOST_STEPS = 4000  # in one line
 
 def serve(card: Card, args: argparse.Namespace, path: Path, channel: Channel) -> int:
     """Train as the window says."""
-    live = Live(card, args, path, channel.listen(), channel.say)
+    live = Live(card, args, path, channel.listen(), channel.record(Path(args.live)))
     try:
         live.run()
     except Cancelled:
@@ -350,7 +350,8 @@ class Live(Steers):
             told = {"model": self._card.name, "step": str(drive.step.step)}
             save_tensors(self.folder / LIVE, tensors, told, lasting=False)
         except OSError as error:
-            self.keeper.told = f"{self.folder} cannot be written ({error.strerror}): the window shows an older network"
+            told = f"{self.folder} cannot be written ({error.strerror}): the window shows an older network"
+            self.keeper.told = self.keeper.told or told  # that nothing is kept any more matters more
             return
         self._say({"live": drive.step.step})
         self._wanted = False

@@ -50,6 +50,17 @@ def test_the_page_follows_the_model(view):
     assert "no card" in view.page.toPlainText()
 
 
+def test_other_weights_leave_a_network_its_page(view):
+    """While it learned, there was no card and no equation for it."""
+    name = make_info().name
+    view.set_state(State(model=f"{name}@/tmp/of_mine.safetensors"))
+    text = view.page.toPlainText()
+    assert make_info().title in text and EQUATION.splitlines()[0] in text and "no card" not in text
+    assert "Shown with of_mine.safetensors; the notes are of the weights that come with it." in text
+    view.set_state(State(model=name))
+    assert "Shown with" not in view.page.toPlainText()
+
+
 def test_two_models_have_two_pages(view):
     assert not view.tabs[0].isVisible()
     view.set_frame(make_frame(compare=True))

@@ -109,9 +109,13 @@ class Weights(QLineEdit):
         return free(self.folder / f"{file_stem(info.name)}.safetensors", self.taken)
 
     def take(self) -> Path:
-        """Return the file of a training that begins, and show it: another one where the named one is taken."""
+        """Return the file of a training that begins, and show it: another one where the named one is taken.
+
+        Those of others that are trained beside it, and of later ones, are named in its folder.
+        """
         if self.path in self.taken:
             self.setText(str(free(self.path, self.taken)))
+        self.folder = self.path.parent
         return self.path
 
     def _choose(self) -> None:

@@ -5,6 +5,7 @@ It is the folder that `train --resume` takes up, with the settings of each step 
 
 from __future__ import annotations
 
+import contextlib
 import json
 import shutil
 from collections.abc import Mapping
@@ -14,12 +15,14 @@ from typing import Any
 
 from PySide6.QtWidgets import QCheckBox, QComboBox
 
+from explorer.app.training.channel import RECORD
 from widgets.window.training.fields import Weights
 from widgets.window.training.told import Series, Told, Wanted
 
 ENDING = ".training"  # of the folder, behind the name of the weights
 PLAN, SETTINGS, CURVES = "training.json", "steered.json", "curves.json"
 KEPT = "kept"  # of the folder of one that runs
+SERIES = "losses", "errors", "figures"
 
 
 def folder_of(path: Path) -> Path:
@@ -42,12 +45,23 @@ def keep(folder: Path, wanted: Wanted, told: Told) -> bool:
     made = folder / KEPT
     if not plan_of(made):
         return False
-    curves = {name: _written(getattr(told, name)) for name in ("losses", "errors", "figures")}
     try:
-        (made / CURVES).write_text(json.dumps({**curves, "examples": wanted.examples}), encoding="utf-8")
+        _write(made, told, wanted.examples)
     except OSError:  # a disk that is full has been told of before
         return False
     return put_beside(folder, wanted.path)
+
+
+def recover(folder: Path, examples: str) -> None:
+    """Draw the curves of a training whose window was killed from what is on record of it."""
+    told, made = Told(), folder / KEPT
+    _read(made, told)  # of one that had been gone on with there are those until then
+    with contextlib.suppress(OSError), (folder / RECORD).open(encoding="utf-8") as lines:
+        for line in lines:
+            with contextlib.suppress(ValueError, KeyError, TypeError, AttributeError):  # the last one may be cut off
+                told.hear(json.loads(line))
+    with contextlib.suppress(OSError):
+        _write(made, told, examples)
 
 
 def put_beside(folder: Path, path: Path) -> bool:
@@ -73,13 +87,7 @@ def take_up(folder: Path, wanted: Wanted, told: Told) -> bool:
     shutil.copytree(found, made, dirs_exist_ok=True)
     if (made / SETTINGS).is_file():
         shutil.move(made / SETTINGS, made.parent / SETTINGS)
-    try:
-        curves = json.loads((made / CURVES).read_text(encoding="utf-8"))
-        for name in ("losses", "errors", "figures"):
-            for key, points in curves.get(name, {}).items():
-                told.add(name, key, *points)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        pass  # they are drawn from there on
+    _read(made, told)
     return True
 
 
@@ -99,6 +107,21 @@ def forget(path: Path) -> None:
     """Take away what was kept of a training that is over: its weights are written."""
     if plan_of(folder_of(path)):
         shutil.rmtree(folder_of(path), ignore_errors=True)
+
+
+def _read(made: Path, told: Told) -> None:
+    try:
+        curves = json.loads((made / CURVES).read_text(encoding="utf-8"))
+        for name in SERIES:
+            for key, points in curves.get(name, {}).items():
+                told.add(name, key, *points)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        pass  # they are drawn from there on
+
+
+def _write(made: Path, told: Told, examples: str) -> None:
+    curves = {name: _written(getattr(told, name)) for name in SERIES}
+    (made / CURVES).write_text(json.dumps({**curves, "examples": examples}), encoding="utf-8")
 
 
 def _written(curves: Mapping[str, Series]) -> dict[str, list[list[float]]]:

@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 from PySide6.QtCore import QLockFile
 
 from explorer.work.files.places import cache_folder
-from widgets.window.training.kept import CURVES, KEPT, plan_of, put_beside
+from widgets.window.training.kept import KEPT, plan_of, put_beside, recover
 from widgets.window.training.told import Wanted
 
 PREFIX, LOCK, NOTE = "training-", "window.lock", "wanted.json"
@@ -84,9 +84,7 @@ def _taken_home(folder: Path) -> Left | None:
     plan = plan_of(made)
     if not plan or not path.parent.is_dir():
         return None
-    with contextlib.suppress(OSError):
-        if not (made / CURVES).exists():  # of one that had been gone on with there are those until then
-            (made / CURVES).write_text(json.dumps({"examples": examples}), encoding="utf-8")
+    recover(folder, examples)
     return Left(path, str(plan["model"]), plan["step"]) if put_beside(folder, path) else None
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ from widgets.base.text.words import figure
 from widgets.window.training.kept import as_kept, forget, keep, take_up
 from widgets.window.training.left import Place
 from widgets.window.training.process import TrainProcess
-from widgets.window.training.told import Series, Told, Wanted
+from widgets.window.training.told import Told, Wanted
 
 ENDS = (
     "It is not finished: close it once more to end it. What is kept of it then lies beside its weights, and a later "
@@ -118,6 +117,7 @@ class Run(QObject):
         if not self._going and not (self.told.paused and self._next == self.told.step):
             self._going = self.told.paused = True
             self.process.ask("back", step=self._next)
+        self.changed.emit()  # also where it stands there already: the line, dropped beside it, comes to it
 
     def close(self) -> None:
         """End what runs and take its files away; what it cannot finish is kept beside its weights."""
@@ -135,28 +135,14 @@ class Run(QObject):
             self.sentence = ""
         if (now := found.get("now")) is not None:
             t.loss, t.seed, t.drawn = str(now["loss"]), int(now["seed"]), now["drawn"]
-        for step, loss, parts in found.get("steps", ()):
+        if found.get("steps"):
             self.sentence, self.bad = "", False
-            t.goes_on(int(step))
-            t.step = int(step)
-            for name, value in (("loss", loss), *parts.items()):
-                if value is not None and math.isfinite(value):
-                    t.losses.setdefault(name, Series()).add(step, value)
+        t.hear(found)
         if "steps" in found:
             t.epoch, t.epochs, t.left = found["epoch"], found["epochs"], found["left"]
             t.total = int(found["total"])
-        if "kept" in found:
-            t.kept = [int(step) for step in found["kept"]]
-        if "errors" in found:
-            t.goes_on(int(found["step"]))
-        for series, key in ((t.errors, "errors"), (t.figures, "figures")):
-            for name, value in found.get(key, {}).items():
-                into = series.setdefault(name, Series())
-                if value is not None and math.isfinite(value) and not (len(into) and into.x[-1] >= found["step"]):
-                    into.add(found["step"], value)
         t.transform = str(found.get("transform", t.transform))
         if "back" in found:
-            t.step = t.branch = int(found["back"])
             t.epoch = int(found["epoch"])
             wanted, self._going, self._next = self._next, False, None
             if wanted is not None and "trouble" not in found:

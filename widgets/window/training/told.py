@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -100,6 +102,26 @@ class Told:
         series: Series = getattr(self, kind).setdefault(name, Series())
         for step, value in zip(x, y, strict=True):
             series.add(float(step), float(value))
+
+    def hear(self, found: Mapping[str, Any]) -> None:
+        """Take what a training says of its steps; see explorer/app/training/live.py."""
+        for step, loss, parts in found.get("steps", ()):
+            self.goes_on(int(step))
+            self.step = int(step)
+            for name, value in (("loss", loss), *parts.items()):
+                if value is not None and math.isfinite(value):
+                    self.losses.setdefault(name, Series()).add(step, value)
+        if "kept" in found:
+            self.kept = [int(step) for step in found["kept"]]
+        if "errors" in found:
+            self.goes_on(int(found["step"]))
+        for series, key in ((self.errors, "errors"), (self.figures, "figures")):
+            for name, value in found.get(key, {}).items():
+                into = series.setdefault(name, Series())
+                if value is not None and math.isfinite(value) and not (len(into) and into.x[-1] >= found["step"]):
+                    into.add(found["step"], value)
+        if "back" in found:
+            self.step = self.branch = int(found["back"])
 
     def at(self, points: Series) -> float | None:
         """Return the value of a curve at the step at which it stands."""

@@ -416,6 +416,20 @@ def test_what_was_not_measured_in_time_follows_before_the_orbit(bench: Bench) ->
     assert "all" in ended
 
 
+def test_a_frame_that_only_waits_is_not_shown_again(bench: Bench) -> None:
+    """While an embedding was computed the window drew the same frame fifty times a second."""
+
+    def refine(frame: Frame) -> Iterator[Frame]:
+        for k in (1.0, 2.0):
+            told = replace(frame, milliseconds=k)
+            yield from (told, told, told)
+
+    bench.engine.refine = refine
+    bench.runner.submit(START)
+    assert [bench.next(Frame).milliseconds for _ in range(3)][1:] == [1.0, 2.0]
+    assert not [message for message in bench.rest() if isinstance(message, Frame)]
+
+
 def test_a_newer_request_ends_the_refining(bench: Bench) -> None:
     ended: list[str] = []
     inside, go = threading.Event(), threading.Event()

@@ -22,13 +22,15 @@ from widgets.spaces.grid.views.ladder import LadderView, short
 @pytest.mark.slow
 def test_the_ladder_of_a_window(qtbot: QtBot, open_window: Open) -> None:
     window = open_window(State("back-propagation", device="cpu", sample="bar-row-2", layer="dense2"))
-    dock = window.docks.docks["ladder"]
-    dock.show()
-    dock.raise_()
+    window.resize(1280, 800)
+    settle(qtbot, window)
+    window.panes.raise_tab("ladder")
     qtbot.waitUntil(lambda: window.findChild(LadderView) is not None, timeout=LONGEST_MS)
     view = window.findChild(LadderView)
     assert isinstance(view, LadderView)
     qtbot.waitUntil(lambda: len(view.sheet.rungs) == 3, timeout=LONGEST_MS)
+    qtbot.waitUntil(lambda: view.area.viewport().height() > 250, timeout=LONGEST_MS)
+    assert view.area.horizontalScrollBar().maximum() == 0, "δ is not seen without scrolling"
     numbers = view.numbers()
     assert numbers["dense1_W"].shape == (6, 9) and numbers["dense3_delta"].shape == (2,)
     assert [view.target.itemText(k) for k in range(2)] == ["row", "column"]
@@ -51,7 +53,7 @@ def test_the_ladder_of_a_window(qtbot: QtBot, open_window: Open) -> None:
     assert "of the cross-entropy to column" in view.caption()
     window.controller.set_model("d4-cnn")
     settle(qtbot, window)
-    qtbot.waitUntil(window.docks.docks["ladder"].isHidden, timeout=LONGEST_MS)  # it says nothing of other networks
+    qtbot.waitUntil(lambda: not window.panes.offered("ladder"), timeout=LONGEST_MS)  # it says nothing of other networks
 
 
 @pytest.mark.parametrize("width", [None, 85.0])

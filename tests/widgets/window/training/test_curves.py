@@ -154,3 +154,12 @@ def test_the_loss_of_a_training_that_is_over_is_offered_to_its_own_network_alone
     assert page.loss.currentText() == "of its recipe"
     page.choose("gan")
     assert page.loss.currentText() == "D alone"
+
+
+def test_those_trained_beside_a_network_are_written_into_its_folder(page: TrainPage, tmp_path: Path) -> None:
+    """They went to the home folder, whatever folder was named."""
+    page.runs.clear()
+    (tmp_path / "mine").mkdir()
+    page.path.setText(str(tmp_path / "mine" / "first.safetensors"))
+    page.path.take()
+    assert page.path.free(page.infos["vae"]) == tmp_path / "mine" / "vae.safetensors"

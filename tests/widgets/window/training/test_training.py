@@ -252,6 +252,10 @@ def test_a_training_goes_back_with_the_line_in_the_chart(qtbot: QtBot, page: Tra
     qtbot.waitUntil(lambda: run.told.step == goal, timeout=LONGEST_MS)
     page.draw()
     assert chart.now.value() == goal and run.told.paused
+    with qtbot.waitSignal(run.changed, timeout=0):  # at once: it stands there already
+        chart.dragged(QPointF(goal + 0.25, 0), done=True)
+    page.draw()
+    assert chart.now.value() == goal, "it had stayed where it was dropped"
     faint = [line for line in chart.lines if len(line.getData()[0]) and line.opts["pen"].color().alpha() == FAINT]
     (after,) = faint
     assert after.getData()[0][0] == goal and after.getData()[0][-1] == step

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -36,8 +37,8 @@ from widgets.charts.plot import Plot
 from widgets.charts.scene.board import BoardWidget, Pool
 from widgets.charts.scene.labels import Line, Tag
 
-CELL, TALL = 52.0, 20.0  # pixels of a number
-GAP = 14.0
+CELL, TALL = 45.0, 20.0  # pixels of a number: nine weights and b to ∂C/∂b fit the middle of a small window
+GAP, LABEL = 14.0, 64.0
 Curve = tuple[str, NDArray[Any], NDArray[Any], str, bool]  # name, x, y, colour, dashed
 COLUMNS = ("b", "z", "a", "δ", "∂C/∂b")
 RATES = np.logspace(-2, 1, 121)  # sizes of a step, as parts of the best one
@@ -60,7 +61,7 @@ class LadderSheet(BoardWidget):
         self.given, self.rungs, self.labels = x, rungs, labels
         wide = max((r.layer.weight.shape[1] for r in rungs), default=1)
         tall = 3 * TALL + sum(len(r.z) * TALL + 3 * TALL for r in rungs)
-        self.setMinimumSize(round(CELL * (wide + len(COLUMNS)) + 2 * GAP + 120), round(tall))
+        self.setMinimumSize(round(CELL * (wide + 0.3 + len(COLUMNS)) + 2 * GAP + LABEL), round(tall))
         self.changed()
 
     @property
@@ -81,10 +82,10 @@ class LadderSheet(BoardWidget):
 
     def place(self) -> None:
         with self.words, self.cells:
-            self._write("a⁰ = x", GAP, 4.0, 96, "text")
-            self._row(GAP + 100, 4.0, self.given, float(np.abs(self.given).max(initial=0.0)), True)
+            self._write("a⁰ = x", GAP, 4.0, LABEL, "text")
+            self._row(GAP + LABEL, 4.0, self.given, float(np.abs(self.given).max(initial=0.0)), True)
             widest = max((r.layer.weight.shape[1] for r in self.rungs), default=0)
-            places = [GAP + 100 + CELL * (widest + 0.3 + j) for j in range(len(COLUMNS))]
+            places = [GAP + LABEL + CELL * (widest + 0.3 + j) for j in range(len(COLUMNS))]
             for k in range(len(self.rungs)):
                 self._place_rung(k, self.place_of(k)[0] + 0.6 * TALL, places)
 
@@ -104,8 +105,8 @@ class LadderSheet(BoardWidget):
         for i in range(len(rung.z)):
             y += TALL
             if self.labels and k == len(self.rungs) - 1:
-                self._write(self.labels[i], GAP, y, 96, "muted")
-            self._row(GAP + 100, y, shown[i], float(np.abs(shown).max()), backward or not self.gradients)
+                self._write(self.labels[i], GAP, y, LABEL, "muted")
+            self._row(GAP + LABEL, y, shown[i], float(np.abs(shown).max()), backward or not self.gradients)
             for x, (values, known) in zip(places, columns, strict=True):
                 self._row(x, y, values[i : i + 1], float(np.abs(values).max()), known)
 
@@ -118,7 +119,8 @@ class LadderSheet(BoardWidget):
 
     def _row(self, x: float, y: float, values: NDArray[Any], most: float, known: bool) -> None:
         """Place numbers beside each other on their colours, or blank cells while they are not known."""
-        t, font = theme.current(), self.font()
+        t, font = theme.current(), QFont(self.font())
+        font.setPointSizeF(0.9 * font.pointSizeF())
         for j, value in enumerate(values.tolist()):
             part = min(1.0, abs(value) / (most or 1.0)) * 0.75
             ground = mixed(t.bad if value > 0 else t.first, t.plot, part) if known else QColor(t.raised)
@@ -130,7 +132,7 @@ def short(value: float) -> str:
     """Return a number that fits a cell."""
     if value == 0:
         return "0"
-    text = f"{value:.3f}" if 1e-3 <= abs(value) < 100 else f"{value:.0e}"
+    text = f"{value:.{3 if abs(value) < 10 else 2}f}" if 1e-3 <= abs(value) < 100 else f"{value:.0e}"
     return with_minus(text)
 
 
@@ -144,8 +146,8 @@ class Curves(Plot):
         self._lines: list[Any] = []
         self._drawn: list[tuple[str, NDArray[Any], NDArray[Any]]] = []
 
-    def show_curves(self, title: str, curves: list[Curve]) -> None:
-        """Draw (name, x, y, colour, dashed)."""
+    def show_curves(self, title: str, curves: list[Curve], told: Sequence[tuple[str, str]] = ()) -> None:
+        """Draw (name, x, y, colour, dashed); `told` are words in colours above them in place of all names."""
         t = theme.current()
         self.message = ""
         while len(self._lines) < len(curves):
@@ -166,7 +168,8 @@ class Curves(Plot):
             low = max(low, high - 6)
         room = 0.05 * (high - low) or 0.1
         self.set_ranges((float(across.min()), float(across.max())), (low - room, high + room))
-        self.header.write([(title, t.text, True), *((c[0], c[3], False) for c in curves)])
+        words = told or [(c[0], c[3]) for c in curves]
+        self.header.write([(title, t.text, True), *((text, colour, False) for text, colour in words)])
 
     def read(self, at: QPointF) -> str:
         """Return the values of all curves under the mouse."""
@@ -321,9 +324,11 @@ class LadderView(FrameView[tuple[Square, Chain]]):
                 epochs = np.arange(len(found.output), dtype=float)
                 name = f"{loss} {start[0]:g}/{start[1]:g}"
                 outputs.append((name, epochs, found.output, colour, dashed))
-                deltas.append((" ", epochs, np.abs(found.delta), colour, dashed))
-        self.neuron.show_curves("output, target 0", outputs)
-        self.delta.show_curves("|δ| by epoch, in the same colours", deltas)
+                deltas.append((name, epochs, np.abs(found.delta), colour, dashed))
+        told = list(zip(LOSSES, (t.second, t.first), strict=True))
+        (w, b), (other_w, other_b) = STARTS
+        self.neuron.show_curves("output, target 0", outputs, told)
+        self.delta.show_curves("|δ|", deltas, [(f"from {w:g}/{b:g}, dashed from {other_w:g}/{other_b:g}", t.muted)])
 
     def _draw_likelihood(self, output: float) -> None:
         t = theme.current()
@@ -332,15 +337,15 @@ class LadderView(FrameView[tuple[Square, Chain]]):
         name = f"mean {output:.3f}"
         told = figure(float(backprop.gaussian(output, np.array([1.0]))[0]))
         self.gauss.show_curves(
-            f"−log p(y), Gaussian: {told} at the target 1", [(name, y, backprop.gaussian(output, y), t.first, False)]
+            f"Gaussian, −log p(1) = {told}", [(name, y, backprop.gaussian(output, y), t.first, False)]
         )
         chances = np.linspace(0.002, 0.998, 241)
         curves = [
             ("−log p(1)", chances, -np.log(chances), t.first, False),
             ("−log p(0)", chances, -np.log(1 - chances), t.second, False),
-            (f"here {output:.3f}", np.array([output, output]), np.array([0.0, 6.2]), t.accent, True),
+            ("here", np.array([output, output]), np.array([0.0, 6.2]), t.accent, True),
         ]
-        self.coin.show_curves(f"−log p(y), Bernoulli: {figure(-np.log(output))} at the target 1", curves)
+        self.coin.show_curves(f"Bernoulli, −log p(1) = {figure(-np.log(output))}", curves)
 
     def _draw_taylor(self, chain: Chain, wanted: NDArray[Any], loss: str) -> None:
         t = theme.current()
@@ -405,8 +410,8 @@ VIEW = ViewSpec(
     name="ladder",
     title="Delta ladder",
     make=LadderView,
-    area="bottom",
-    order=95,
+    area="center",
+    order=3,
     summary="Back-propagation in dense layers: z, a, δ and every gradient, forward and backward step by step.",
     domains=("grid",),
     fits=lambda square: square.of(Chain) is not None,
