@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 
 TEXT = "text:"  # a sample that is written out: "text:The cat sat."
+STEPS = 128  # of data that nobody chose
 FIRST = {"values": "sine", "tokens": "alice-characters", "dna": "planted-dna", "ids": "alice-characters"}
 
 
@@ -189,6 +190,8 @@ class SequenceSpace(Space):
             from explorer.spaces.sequence.network.several import first_data
 
             return first_data(form.sequences, form.most)
+        if form.kind == "values" and (form.channels or 1) > 1:  # a sine would leave all channels but one at zero
+            return f"random:{min(STEPS, form.most or STEPS)}x{form.channels}"
         return FIRST[form.kind]
 
     def takes(self, form: Form) -> tuple[int | str | None, ...]:

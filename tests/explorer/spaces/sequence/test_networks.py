@@ -139,7 +139,8 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 )  # fmt: skip
 def test_the_order_of_the_axes_is_found_out(file: Path, name: str, channels: int, layout: str) -> None:
     found = file_card(file, name, trust=True)
-    assert found.domain == "sequence" and found.sample == "sine"
+    # a sine would leave all channels but one at zero, where no fault shows
+    assert found.domain == "sequence" and found.sample == ("sine" if channels == 1 else f"random:128x{channels}")
     assert found.input == SequenceInput(channels=channels, layout=layout)
 
 
