@@ -323,7 +323,7 @@ class GridInference(Inference):
         return INVARIANT.guess() if 1 <= len(shape) <= 2 or shape in self.whole else None
 
     def others(self, inputs: Inputs, seed: int) -> Inputs:
-        return inputs.with_x(another(inputs.x, seed))
+        return _each_image(inputs, lambda x: another(x, seed))
 
     def in_general_position(self, given: Sequence[Inputs], seed: int) -> list[Inputs]:
         """Return them, with noise among the images of a batch, or beside images one by one."""
@@ -340,11 +340,21 @@ class GridInference(Inference):
         return (inputs.x.shape[-2], inputs.x.shape[-1])
 
     def another(self, inputs: Inputs, seed: int) -> Inputs:
-        x = inputs.x
-        other = x.flip(-1).roll((x.shape[-2] // 3, x.shape[-1] // 3), (-2, -1))
-        if torch.allclose(other, x):
-            other = noise(tuple(x.shape), seed, x.dtype).to(x.device)
-        return inputs.with_x(other)
+        def other(x: Tensor) -> Tensor:
+            moved = x.flip(-1).roll((x.shape[-2] // 3, x.shape[-1] // 3), (-2, -1))
+            return noise(tuple(x.shape), seed, x.dtype).to(x.device) if torch.allclose(moved, x) else moved
+
+        return _each_image(inputs, other)
+
+
+def _each_image(inputs: Inputs, change: Callable[[Tensor], Tensor]) -> Inputs:
+    """Return inputs with x and all other images changed."""
+
+    def changed(value: Tensor, field: FieldType) -> Tensor:
+        image = value.ndim == 4 and value.is_floating_point() and isinstance(field.domain, Grid)
+        return change(value) if image or value is inputs.x else value
+
+    return inputs.map(changed)
 
 
 def _guessed_map(layer: Layer) -> bool:

@@ -296,3 +296,28 @@ def test_a_network_of_somebodys_is_tested_on_codes_that_the_sample_has_not(
     (report,) = audit(engine, State(f"{path}:{name}"), "E3", "float64", None, {})
     assert report.verdict == verdict
     engine.close()
+
+
+SIAMESE = """
+import torch
+from torch import nn
+
+class Siamese(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.c = nn.Conv2d(3, 8, 3, padding=1, padding_mode="circular")
+
+    def forward(self, image, image2):
+        return torch.relu(self.c(image) - self.c(image2))
+"""
+
+
+def test_chance_is_measured_on_another_second_image_too(tmp_path: Path) -> None:
+    path = tmp_path / "siamese.py"
+    path.write_text(SIAMESE)
+    engine = LocalEngine({}, trust=True)
+    (report,) = audit(engine, State(f"{path}:Siamese"), "translation", "float64", None, {})
+    assert report.holds
+    assert all(row.chance is not None and row.chance > 0.1 for row in report.layers if row.name in ("c", "c#2"))
+    assert {"c", "c#2"} <= {row.name for row in report.layers}
+    engine.close()
