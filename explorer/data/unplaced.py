@@ -1,7 +1,7 @@
 """Numbers that lie at no place, as a condition, a time or the number of a class: read off a text, of a given form.
 
-A form is ("vector", 5), ("number",), or ("below", 10) for a whole number from 0 to 9, as
-`explorer.declare.telling.asking` reads them.
+A form is ("vector", 5), ("number",), ("below", 10) for a whole number from 0 to 9, or ("codes", 12, 50) for twelve of
+them from 0 to 49, as a text beside an image is; `explorer.declare.telling.asking` reads them.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from explorer.declare.types.fields import INVARIANT
 
 NUMBERS = ("number", "numbers")  # "t=number:0.5", "c=numbers:0.1,0.2"
 MOST = 1 << 20
+LONGEST = 24  # letters of numbers in a note
 USUAL = 0.5  # of one number that nobody says
 
 
@@ -45,6 +46,8 @@ def unplaced_signal(text: str, seed: int = 0) -> Signal | None:
 def first_text(form: Sizes) -> str:
     """Return the text of what a network is shown first."""
     match form:
+        case (_, int(count), int(size)):
+            return "numbers:" + ",".join(str((7 * k + 1) % size) for k in range(count))
         case (str(kind), int(size)):
             return f"number:{min(1, size - 1)}" if kind == BELOW else f"random:{size}"
         case _:
@@ -58,6 +61,12 @@ def fitted_signal(name: str, values: Array, form: Sizes) -> Signal:
         ValueError: they are of another form, in one sentence.
     """
     match form:
+        case (_, int(count), int(size)):
+            codes = values.reshape(-1) if values.shape in ((count,), (1, count), ()) else values
+            whole = codes.shape == (count,) and bool((codes == np.floor(codes)).all())
+            if not whole or codes.min() < 0 or codes.max() >= size:
+                raise ValueError(f"{name} takes {count} whole numbers from 0 to {size - 1}, as in '{name}=numbers:0,1'")
+            return Signal(codes.astype(np.int64), INVARIANT)
         case (str(kind), int(size)) if kind == BELOW:
             whole = values.size == 1 and float(values.reshape(())).is_integer()
             if not whole or not 0 <= int(values.reshape(())) < size:
@@ -89,6 +98,9 @@ def given_or_first(
     text = first_text(form)
     made = unplaced_signal(text, seed)
     assert made is not None
-    return fitted_signal(name, made.values, form), (
-        f"the data is one {what}: {name} is {text.removeprefix('number:')}",
-    )
+    return fitted_signal(name, made.values, form), (f"the data is one {what}: {name} is {_said(text)}",)
+
+
+def _said(text: str) -> str:
+    said = text.removeprefix("number:").removeprefix("numbers:")
+    return said if len(said) <= LONGEST else f"{said[:LONGEST]}…"

@@ -350,8 +350,8 @@ class Live(Steers):
             told = {"model": self._card.name, "step": str(drive.step.step)}
             save_tensors(self.folder / LIVE, tensors, told, lasting=False)
         except OSError as error:
-            told = f"{self.folder} cannot be written ({error.strerror}): the window shows an older network"
-            self.keeper.told = self.keeper.told or told  # that nothing is kept any more matters more
+            said = f"{self.folder} cannot be written ({error.strerror}): the window shows an older network"
+            self.keeper.told = self.keeper.told or said  # that nothing is kept any more matters more
             return
         self._say({"live": drive.step.step})
         self._wanted = False

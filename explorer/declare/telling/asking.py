@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 ANY = "any"  # of a size that may be any
 NUMBER, VECTOR, BELOW = "number", "vector", "below"  # what has no places: one, so many, a whole one below another
+CODES = "codes"  # so many whole ones below another, as a text beside an image is
 AXIS = r"[1-9][0-9]{0,4}|[A-Z]"  # of a table: its size, or the set whose members it counts
 LARGEST = 1 << 20  # of one size
 
@@ -141,7 +142,9 @@ def is_unplaced(sizes: Sequence[int | str | None]) -> bool:
 
 
 def parse_unplaced(text: str) -> Sizes | None:
-    """Read "number", "vector 5" or "below 10"; return None of anything else."""
+    """Read "number", "vector 5", "below 10" or "12 below 50"; return None of anything else."""
+    if several := re.fullmatch(rf"([1-9][0-9]{{0,3}}) ?{BELOW} ?([1-9][0-9]{{0,5}})", text.strip(), re.ASCII):
+        return (CODES, int(several[1]), int(several[2]))
     found = re.fullmatch(rf"({NUMBER})|({VECTOR}|{BELOW}) ?([1-9][0-9]{{0,5}})", text.strip(), re.ASCII)
     if found is None:
         return None
@@ -149,6 +152,8 @@ def parse_unplaced(text: str) -> Sizes | None:
 
 
 def _written(sizes: Sequence[int | str | None]) -> str:
+    if sizes[0] == CODES:
+        return f"{sizes[1]}{BELOW}{sizes[2]}"
     if is_unplaced(sizes):
         return "".join(map(str, sizes))
     return "x".join(ANY if side is None else str(side) for side in sizes)

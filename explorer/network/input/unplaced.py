@@ -39,6 +39,8 @@ def unplaced_trial(form: Sizes, batch: int) -> Tensor:
     match form:
         case (str(kind), int(size)) if kind == BELOW:
             return torch.full((batch,), max(0, size - 1), device="cpu")
+        case (_, int(count), int(size)):
+            return torch.randint(0, size, (batch, count), generator=torch.Generator().manual_seed(0))
         case (_, int(size)):
             shape: tuple[int, ...] = (batch, size)
         case _:

@@ -68,7 +68,8 @@ def declared_shape(shape: object) -> InputShape:
 
 
 def declared_form(form: object) -> Sizes:
-    """Return one of several arguments as a file says it: an image, "vector 5", "number", "below 10" a whole number.
+    """Return one of several arguments as a file says it: an image, "vector 5", "number", "below 10" a whole number,
+    "12 below 50" so many of them.
 
     Raises:
         ValueError: it is none of them.
@@ -77,7 +78,7 @@ def declared_form(form: object) -> Sizes:
         return declared_shape(form)
     if (found := parse_unplaced(form)) is None:
         raise ValueError(
-            f"INPUT_SHAPE says {told_value(form)}, which is neither 'vector 5' nor 'number' nor 'below 10'"
+            f"INPUT_SHAPE says {told_value(form)}, which is none of 'vector 5', 'number', 'below 10' and '12 below 50'"
         )
     return found
 

@@ -321,3 +321,48 @@ def test_chance_is_measured_on_another_second_image_too(tmp_path: Path) -> None:
     assert all(row.chance is not None and row.chance > 0.1 for row in report.layers if row.name in ("c", "c#2"))
     assert {"c", "c#2"} <= {row.name for row in report.layers}
     engine.close()
+
+
+CAPTIONED = """
+import torch
+from torch import nn
+
+INPUT_SHAPE = {"image": (3, 16, 16), "input_ids": "12 below 50"}
+
+class Captioned(nn.Module):
+    def __init__(self, fault=0.1):
+        super().__init__()
+        self.c = nn.Conv2d(3, 8, 3, padding=1, padding_mode="circular")
+        self.e, self.fault = nn.Embedding(50, 8), fault
+
+    def forward(self, image, input_ids):
+        a, t = torch.relu(self.c(image)), self.e(input_ids).mean(1)
+        a = a * torch.linspace(1, 1 + self.fault, a.shape[-1], dtype=a.dtype)
+        return a * t[:, :, None, None]
+
+def sound():
+    return Captioned(0.0)
+"""
+
+
+@pytest.mark.parametrize(("name", "verdict"), [("sound", "holds"), ("Captioned", "broken")])
+def test_a_text_beside_an_image_can_be_declared_and_said(tmp_path: Path, name: str, verdict: str) -> None:
+    path = tmp_path / "captioned.py"
+    path.write_text(CAPTIONED)
+    engine, network = LocalEngine({}, trust=True), f"{path}:{name}"
+    (report,) = audit(engine, State(network), "translation", "float64", None, {})
+    assert report.verdict == verdict
+    card = engine.card(network)
+    ids = ",".join(map(str, range(12)))
+    told = engine.sample(State(network, sample=f"image=random:1x3x16x16,input_ids=numbers:{ids}"), card)
+    assert told.signals["input_ids"].values.tolist() == list(range(12))
+    for wrong in ("numbers:1,2", "numbers:" + ",".join(["50"] * 12), "numbers:" + ",".join(["0.5"] * 12)):
+        with pytest.raises(ValueError, match="input_ids takes 12 whole numbers from 0 to 49"):
+            engine.sample(State(network, sample=f"image=random:1x3x16x16,input_ids={wrong}"), card)
+    path.write_text(CAPTIONED.replace("INPUT_SHAPE", "NOTHING"))
+    engine.close()
+    engine = LocalEngine({}, trust=True)
+    said = f"{network}[grid images=image:3x16x16,input_ids:12below50]"
+    (report,) = audit(engine, State(said), "translation", "float64", None, {})
+    assert report.verdict == verdict
+    engine.close()
