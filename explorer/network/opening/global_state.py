@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import wraps
+from typing import Any
 
 import numpy as np
 import torch
+from torch import Tensor
+from torch.nn import init
 
 
 def reseed(seed: int) -> None:
@@ -48,3 +54,41 @@ def same_numbers() -> Iterator[None]:
     finally:
         random.setstate(python)
         np.random.set_state(numpy)  # noqa: NPY002
+
+
+@contextmanager
+def drawn_by_shape() -> Iterator[None]:
+    """Let weights follow from their shape and their number among those of that shape, not from what is drawn before.
+
+    A network that is edited and made again keeps the weights of the layers that are as they were. What the code makes
+    of them afterwards is made of the same, as where it symmetrises a filter. Code that seeds the generator itself draws
+    what it would draw anywhere.
+    """
+    counts, last = Counter[object](), torch.initial_seed()
+    wide: tuple[int, ...] = ()  # shape of the last weight
+
+    def keyed(function: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(function)
+        def draw(tensor: Any, *args: Any, **kwargs: Any) -> Any:
+            nonlocal last, wide
+            if isinstance(tensor, Tensor) and torch.initial_seed() == last:
+                shape = tuple(tensor.shape)
+                # biases of many layers are as long: theirs goes with the weight before it
+                wide = wide if len(shape) < 2 else shape
+                key = function.__name__, shape, wide
+                counts[key] += 1
+                last = zlib.crc32(repr((key, counts[key])).encode())
+                reseed(last)
+            return function(tensor, *args, **kwargs)
+
+        return draw
+
+    functions = {name: f for name, f in vars(init).items() if name.endswith("_") and not name.startswith("_")}
+    mine = {name: keyed(f) for name, f in functions.items() if callable(f)}
+    vars(init).update(mine)
+    try:
+        yield
+    finally:
+        for name, f in mine.items():
+            if vars(init).get(name) is f:  # else the code has put its own there
+                setattr(init, name, functions[name])

@@ -47,7 +47,7 @@ from explorer.network.opening.files.contents import Damaged
 from explorer.network.opening.files.importing import FromText
 from explorer.network.opening.files.python_text import code_files, read_python
 from explorer.network.opening.files.trust import Trust
-from explorer.network.opening.global_state import reseed, same_numbers, settled
+from explorer.network.opening.global_state import drawn_by_shape, reseed, same_numbers, settled
 from explorer.network.opening.handing import handing_on
 from explorer.network.opening.helpers import importing_from
 from explorer.network.opening.refusals import ModelError, Unknown, Untrusted
@@ -372,7 +372,8 @@ def built(name: str, build: Callable[[], nn.Module]) -> nn.Module:
         reseed(0)
         path = code_of(name)
         with importing_from(at_home(path), ()) if path else nullcontext(), settled(), same_numbers():
-            model = build()  # which may import, too
+            with drawn_by_shape() if path else nullcontext():
+                model = build()  # which may import, too
         if inside := holds_itself(model):
             raise ModelError(name, f"{name} {IN_ITSELF.format(inside)}")
         if odd := next((type(m).__name__ for m in modules_of(model) if type(m).__hash__ is None), ""):

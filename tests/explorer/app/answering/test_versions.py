@@ -176,6 +176,34 @@ def test_weights_of_a_file_stay_where_they_fit(edited: Edited, tmp_path: Path) -
     assert isinstance(made, nn.Module) and bool((made.get_parameter("conv1.weight") == 0.5).all())
 
 
+LATER = NET.replace("self.conv1", "self.first = nn.Linear(3, {wide})\n        self.conv1", 1)
+
+
+def test_layers_that_an_edit_leaves_as_they_are_keep_their_random_weights(edited: Edited) -> None:
+    edited.net.write_text(LATER.format(wide=4))
+    edited.answer()
+    before = edited.engine.network(edited.state, edited.state.model).state_dict()
+    edited.net.write_text(LATER.format(wide=7))  # draws other numbers before all others
+    after = edited.answer()
+    now = edited.engine.network(edited.state, edited.state.model).state_dict()
+    assert now["first.weight"].shape == (7, 3)
+    kept = [name for name in before if not name.startswith("first.")]
+    assert kept and all(torch.equal(before[name], now[name]) for name in kept)
+    assert f"{len(kept)} of {len(now)} tensors are as before" in after.reloaded[0]
+
+
+def test_a_file_that_seeds_the_generator_draws_what_it_draws_anywhere(edited: Edited) -> None:
+    edited.net.write_text("import torch\n" + NET.replace("self.conv1", "torch.manual_seed(5)\n        self.conv1", 1))
+    edited.answer()
+    made = edited.engine.network(edited.state, edited.state.model)
+    torch.manual_seed(5)
+    alone = nn.Conv2d(1, 4, 3, padding=1)
+    assert made.get_parameter("conv1.weight").shape == alone.weight.shape
+    torch.testing.assert_close(made.get_parameter("conv1.weight"), alone.weight)
+    plain = nn.init.kaiming_uniform_
+    assert plain.__module__ == "torch.nn.init" and not hasattr(plain, "__wrapped__")
+
+
 def test_what_was_never_trusted_is_not_run(edited: Edited, tmp_path: Path) -> None:
     edited.answer()
     edited.engine.trust = Trust()
