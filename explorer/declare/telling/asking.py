@@ -35,6 +35,7 @@ class Question:
         sides: how many "sizes" there are.
         unplaced: whether something "named" may have no places: "t:number", "c:vector5" and "y:below10", a whole number
             from 0 to 9, of which the values are ("number",), ("vector", 5) and ("below", 10).
+        words: what something "named" may be besides, as in "lengths:length", of which the value is ("length",).
         lettered: whether something "named" is a table, of whose axes those that count the members of a set are letters,
             as in "x:1xAx3,adj:AxA", of which the values are ("1xAx3",) and ("AxA",).
         usual: the answer that need not be given.
@@ -47,6 +48,7 @@ class Question:
     choices: tuple[str, ...] = ()
     sides: int = 0
     unplaced: bool = False
+    words: tuple[str, ...] = ()
     lettered: bool = False
     usual: str | None = None
     first: str = ""
@@ -115,6 +117,8 @@ class Question:
                 raise ValueError(
                     f"{self.name} are NAME:AXES, sizes and letters with an x between them, not {text!r:.60}"
                 )
+            return (text.strip(),)
+        if text.strip() in self.words:
             return (text.strip(),)
         return found if self.unplaced and (found := parse_unplaced(text)) is not None else self._sizes(text)
 

@@ -96,9 +96,9 @@ def _tried(pairs: Sequence[tuple[Layer, Finding]]) -> tuple[set[str], set[str]]:
     alone: dict[str, list[Finding]] = {}
     for layer, row in pairs:
         alone.setdefault(layer.module, []).append(row)
-    broken = {row.name for _, row in pairs if row.local is not None and row.verdict == "broken"}
-    # what a module returns of a layer inside of it that breaks its law is not told by the rest
-    silent = {layer.module for layer, _ in pairs if not broken.isdisjoint(layer.also)}
+    faulty = {row.name for _, row in pairs if row.seen or (row.local is not None and row.verdict == "broken")}
+    # what a module returns of a layer inside of it that has a fault is not told by the rest
+    silent = {layer.module for layer, _ in pairs if not faulty.isdisjoint(layer.also)}
     obeys = {m for m, of in alone.items() if m and all(r.local is not None and r.verdict == "holds" for r in of)}
     obeys -= silent
     fails = {m for m, of in alone.items() if m and any(r.local is not None and r.verdict == "broken" for r in of)}

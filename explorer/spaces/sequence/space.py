@@ -10,7 +10,7 @@ from explorer.declare.telling.asking import Declared, Question
 from explorer.declare.types.written import Written
 from explorer.network.space import Inference
 from explorer.spaces.sequence.fields import Steps, Strands, parse_steps
-from explorer.spaces.sequence.network.form import KINDS, LAYOUTS, SequenceInput
+from explorer.spaces.sequence.network.form import EXTENTS, KINDS, LAYOUTS, SequenceInput
 from explorer.square.space import Space
 
 if TYPE_CHECKING:
@@ -71,11 +71,12 @@ class SequenceSpace(Space):
             "sequences",
             "Several sequences",
             "Name and width of each, as in audio:8,text:4: given by name, or in a dict "
-            "where the network has no such arguments. Beside sequences also c:vector5, t:number, and y:below10, a "
-            "whole number.",
+            "where the network has no such arguments. Beside sequences also c:vector5, t:number, y:below10, a whole "
+            "number, n:length, of how many steps count, and m:validNT, a mask of them.",
             "named",
             sides=1,
             unplaced=True,
+            words=EXTENTS,
         ),
     )
     parted = True
@@ -161,9 +162,13 @@ class SequenceSpace(Space):
     def attempts(self, network: nn.Module, kind: str) -> Iterator[Form]:
         from explorer.network.input.arguments import needed_arguments
         from explorer.spaces.sequence.network.layouts import sequence_input
+        from explorer.spaces.sequence.network.several import with_extents
 
-        if len(needed_arguments(network)) < 2:  # several are recognised, or refused in words about them
+        # several are recognised, or refused in words about them, but for what goes along steps in dense layers alone
+        if len(needed := needed_arguments(network)) < 2:
             yield sequence_input(network, {})
+        elif (beside := with_extents(network, needed)) is not None:
+            yield beside
 
     def declared(self, said: Declared) -> Form:
         form = super().declared(said)

@@ -9,6 +9,10 @@ from explorer.declare.telling.asking import Named
 
 KINDS = ("values", "tokens", "dna", "ids")
 LAYOUTS = ("NTC", "TNC", "NCT", "TC", "CT")  # of a sequence: N is the batch, which is 1, T the steps, C the channels
+# what says how far a sequence goes: how many steps count, or for each step True, one or False where it counts, on these
+# axes: N the batch, T the steps, 1 one place
+MASKS = tuple(f"{says}{axes}" for says in ("valid", "ones", "padding") for axes in ("NT", "N1T", "NT1", "N11T"))
+EXTENTS = ("length", *MASKS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +31,8 @@ class SequenceInput(Form):
         tokenizer: the folder whose tokenizer makes numbers of a text, or "".
         sequences: name and width of each argument, the first one with `channels`, of a network that takes several
             sequences of values, or takes one by its name or in a dict, or beside numbers that lie at no place,
-            ("vector", 5), ("number",) or ("below", 10); () for one sequence.
+            ("vector", 5), ("number",) or ("below", 10), or what says how far they go, ("length",) or ("validNT",); ()
+            for one sequence.
     """
 
     space = "sequence"

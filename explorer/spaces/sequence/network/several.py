@@ -16,7 +16,7 @@ from explorer.declare.inputs import Inputs
 from explorer.declare.samples import Sample, Signal
 from explorer.declare.telling.asking import NUMBER, Named, Sizes, is_unplaced, parse_unplaced
 from explorer.declare.telling.values import told_value
-from explorer.declare.types.fields import FieldType, Scalar
+from explorer.declare.types.fields import INVARIANT, FieldType, Scalar
 from explorer.network.changing.copying import duplicate
 from explorer.network.changing.precision import copied
 from explorer.network.input.arguments import ByName
@@ -34,8 +34,9 @@ from explorer.network.tracing.bounded import bounded
 from explorer.network.tracing.running import evaluating, first_tensor, tried
 from explorer.network.tracing.trials import answer_of
 from explorer.spaces.sequence.fields import Steps
+from explorer.spaces.sequence.network.extents import FORMS, extent, is_extent, told_extent
 from explorer.spaces.sequence.network.fit import fit_sequence
-from explorer.spaces.sequence.network.form import LAYOUTS, SequenceInput
+from explorer.spaces.sequence.network.form import EXTENTS, LAYOUTS, SequenceInput
 from explorer.spaces.sequence.network.hearing import mixes
 from explorer.spaces.sequence.network.inputs import sequence_inputs
 from explorer.spaces.sequence.network.layouts import Unclear, widths_in
@@ -59,13 +60,13 @@ def said_sequences(channels: object) -> Named | None:
     for name, width in channels.items():
         if not isinstance(name, str) or not name.isidentifier():
             raise Unclear(f"INPUT_CHANNELS must name the arguments of the network, and {name!r:.40} is no name")
-        if isinstance(width, str) and parse_unplaced(width) is not None:
+        if isinstance(width, str) and _form_of(width) is not None:
             continue
         if not isinstance(width, int) or isinstance(width, bool) or width < 1:
             raise Unclear(f"INPUT_CHANNELS must hold whole numbers above 0, not {told_value(width)} for {name!r}")
     if not channels:
         raise Unclear("INPUT_CHANNELS must name at least one argument, as in {'audio': 8, 'text': 4}")
-    said = ((name, parse_unplaced(width) if isinstance(width, str) else (width,)) for name, width in channels.items())
+    said = ((name, _form_of(width) if isinstance(width, str) else (width,)) for name, width in channels.items())
     found = tuple((name, form) for name, form in said if form is not None)
     if all(is_unplaced(form) for _, form in found):
         raise Unclear("INPUT_CHANNELS needs a sequence among what it names, as in {'audio': 8}")
@@ -115,7 +116,7 @@ def several_sequences(network: nn.Module, names: tuple[str, ...], told: Mapping[
             f"INPUT_LAYOUT = {next(iter(batched))!r}"
         )
     if not batched and not running and not known and len(names) > 1:
-        beside = _beside(network, names, found, orders, most)
+        beside = with_extents(network, names, found, orders, most) or _beside(network, names, found, orders, most)
         if beside is not None:
             return beside
     if not batched and not running:
@@ -129,6 +130,11 @@ def several_sequences(network: nn.Module, names: tuple[str, ...], told: Mapping[
     return declared_sequences(tuple((n, (w,)) for n, w in zip(names, widths, strict=True)), order, most)
 
 
+def _form_of(text: str) -> Sizes | None:
+    """Read what has no width: numbers at no place, a length or a mask; return None of anything else."""
+    return (text,) if text in EXTENTS else parse_unplaced(text)
+
+
 def _width(form: Sizes) -> int:
     (width,) = form
     assert isinstance(width, int)
@@ -137,10 +143,36 @@ def _width(form: Sizes) -> int:
 
 def _trial(form: Sizes, order: str, steps: int, batch: int) -> Tensor:
     """Return noise for an argument: a batch of sequences with that order of axes, or of numbers at no place."""
+    if is_extent(form):
+        return extent(form, batch, steps, steps)
     if is_unplaced(form):
         return unplaced_trial(form, batch)
     sizes = {"N": batch, "T": steps, "C": _width(form)}
     return torch.rand([sizes[a] for a in order], generator=torch.Generator().manual_seed(0), device="cpu")
+
+
+def with_extents(
+    network: nn.Module, names: tuple[str, ...], widths: Sequence[int] = (), orders: Sequence[str] = LAYOUTS,
+    most: int | None = None,
+) -> SequenceInput | None:  # fmt: skip
+    """Return what a network takes of which one argument says how far the sequences go, by trial; None if unclear."""
+    steps, found = most or STEPS_TRIED, dict[str, tuple[Sizes, ...]]()
+    widths = widths or [width for width in widths_in(network) if width > 0] or [1]
+    for order in (order for order in orders if "N" in order):
+        for at, some in itertools.product(
+            reversed(range(len(names))), itertools.product(widths[:MOST_WIDTHS], repeat=len(names) - 1)
+        ):
+            waited()
+            forms: list[Sizes] = [(width,) for width in some]
+            forms.insert(at, FORMS[0])
+            given = [_trial(form, order, steps, BATCH) for form in forms]
+            if (told := told_extent(network, ByName(names), given, at, order)) is not None:
+                found[order] = (*forms[:at], told, *forms[at + 1 :])
+                break
+    if len(found) != 1:
+        return None
+    ((order, settled),) = found.items()
+    return declared_sequences(tuple(zip(names, settled, strict=True)), order, most)
 
 
 def _beside(
@@ -220,6 +252,7 @@ def first_data(sequences: Named, most: int | None) -> str:
     return ",".join(
         f"{name}={first_text(form) if is_unplaced(form) else f'random:{steps}x{_width(form)}'}"
         for name, form in sequences
+        if not is_extent(form)
     )
 
 
@@ -229,7 +262,8 @@ def fit_several(sample: Sample, form: SequenceInput) -> Sample:
     Raises:
         ValueError: it is no sequence, has other names, or one does not fit.
     """
-    names = [name for name, _ in form.sequences]
+    extents = tuple(name for name, sizes in form.sequences if is_extent(sizes))
+    names = [name for name, _ in form.sequences if name not in extents]
     own = dict(sample.signals)
     single = not any(name in own for name in names)
     if not single and (lacking := [name for name in names if name not in own]):
@@ -239,10 +273,11 @@ def fit_several(sample: Sample, form: SequenceInput) -> Sample:
     made: dict[str, Signal] = {}
     notes, first = sample.notes, sample
     # what lies at no place comes last: the first is the one that is drawn
-    for k, (name, sizes) in enumerate(sorted(form.sequences, key=lambda named: is_unplaced(named[1]))):
+    told = [one for one in form.sequences if one[0] not in extents]
+    for k, (name, sizes) in enumerate(sorted(told, key=lambda named: is_unplaced(named[1]))):
         if is_unplaced(sizes):
-            made[name], told = given_or_first(name, sizes, None if single else own[name], "sequence", k)
-            notes += told
+            made[name], more = given_or_first(name, sizes, None if single else own[name], "sequence", k)
+            notes += more
             continue
         width = _width(sizes)
         one = replace(form, channels=width, sequences=())
@@ -261,6 +296,7 @@ def fit_several(sample: Sample, form: SequenceInput) -> Sample:
         made[name] = fit.x
         if not k:
             first = fit
+    notes += tuple(f"{name} says that all steps count" for name in extents)
     rest = {k: v for k, v in first.signals.items() if k != next(iter(first.signals))} if single else {}
     return replace(first, name=sample.name, title=sample.title if not single else first.title,
                    signals=MappingProxyType(made | rest), notes=notes)  # fmt: skip
@@ -273,12 +309,19 @@ def several_inputs(sample: Sample, form: SequenceInput, device: torch.device, dt
         ValueError: NaN and infinities.
     """
     held, call = in_order(form.sequences)
-    placed = [sizes for _, sizes in form.sequences if not is_unplaced(sizes)]
-    made = from_signals(sample, held, device, dtype)
-    each = [sequence_inputs(value, form.layout) for value in made.values[: len(placed)]]
-    values = (*(one.x for one in each), *made.values[len(placed) :])
-    fields = (*(one.field for one in each), *made.fields[len(placed) :])
-    return Inputs(values, fields, held, call=call)
+    forms = dict(form.sequences)
+    made = from_signals(sample, tuple(name for name in held if not is_extent(forms[name])), device, dtype)
+    own = dict(zip(made.names, zip(made.values, made.fields, strict=True), strict=True))
+    for name, sizes in form.sequences:
+        if not is_unplaced(sizes):
+            one = sequence_inputs(own[name][0], form.layout)
+            own[name] = one.x, one.field
+    steps = own[held[0]][1].domain.places_first(own[held[0]][0]).shape[0]
+    for name in held:
+        if is_extent(forms[name]):
+            said = extent(forms[name], 1, steps, steps).to(device)
+            own[name] = said.to(dtype) if said.is_floating_point() else said, INVARIANT
+    return Inputs(tuple(own[n][0] for n in held), tuple(own[n][1] for n in held), held, call=call)
 
 
 def is_sequence(value: object) -> bool:
