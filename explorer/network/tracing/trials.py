@@ -26,7 +26,7 @@ from explorer.network.tracing.running import evaluating, first_tensor, measured,
 from explorer.network.tracing.walking import attribute, modules_of, parameters_of
 
 _DRAWS = 3
-ROUNDING = 1e-7  # of sums of numbers as large as those that go in, in single precision
+TINY = 1e-12  # an answer that is smaller says nothing
 _HOOKS = ("_forward_hooks", "_forward_pre_hooks")
 
 
@@ -89,11 +89,11 @@ def answer_of(
 
 
 def same_answer(one: Tensor, other: Tensor) -> bool:
-    """Say whether two answers of one shape are the same but for a thousandth, or for rounding where they are small."""
+    """Say whether two answers of one shape are the same but for a thousandth, or say nothing."""
     if not one.numel() or not (one.is_floating_point() or one.is_complex()):
         return torch.equal(one, other)
     size = max(float(one.abs().max()), float(other.abs().max()))
-    return torch.allclose(one, other, 1e-3, max(1e-4 * size, ROUNDING))
+    return torch.allclose(one, other, 1e-3, max(1e-4 * size, TINY))
 
 
 class Counting:

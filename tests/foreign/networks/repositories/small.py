@@ -19,7 +19,7 @@ def made(fault: int = 0) -> nn.Module:
 
 
 def places() -> Given:
-    return Given((drawn(1, 12, 3),), ("places@1",))
+    return Given((drawn(1, 12, 3),), ("places@2",))
 
 
 SOUND = Case("Rate", made, places, "E3", ("fixed",), door=f"{FILE}:Rate", hooks=False)
