@@ -44,7 +44,7 @@ def cause(code: int, guard_killed: bool = False, out_of_memory: bool = True) -> 
         out_of_memory: the system may have ended it for want of memory.
     """
     if guard_killed:
-        return "killed its parent process"
+        return "was ended: its parent process was killed"
     if code < 0:
         try:
             name = signal.Signals(-code).name

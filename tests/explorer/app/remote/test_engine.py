@@ -219,8 +219,8 @@ class Impatient:
         ("abort", f"was aborted by a library that it uses in layer trap (net.py, line {LINE})"),
         ("segfault", f"crashed (segmentation fault) in layer trap (net.py, line {LINE})"),
         ("kill", "was killed by its own code or by another program (SIGKILL) in layer trap"),
-        ("parent", "killed its parent process in layer trap"),
-        ("group", "killed its parent process in layer trap"),
+        ("parent", "was ended: its parent process was killed in layer trap"),
+        ("group", "was ended: its parent process was killed in layer trap"),
         ("os.kill(os.getpid(), signal.SIGSTOP)", "stopped its own process by a signal, and was ended in layer trap."),
         ("import struct; struct.pack = None; return x", "has broken what Python itself needs"),
         (
