@@ -13,9 +13,11 @@ from explorer.declare.inputs import Inputs
 from explorer.declare.types.fields import FieldType, Scalar
 from explorer.network.tracing.capture import calls_alike
 from explorer.square.preparing.prepare import Prepared
+from explorer.work.budget import held_bytes
 
 MOST_CODES = 1024
 MOST_CASES = 4  # with other codes in each, the lowest first
+ROOM = 32 * 2**20  # bytes of the values of all layers on these
 
 
 def with_noise(p: Prepared, given: list[Inputs], seed: int) -> list[Inputs]:
@@ -37,7 +39,9 @@ def with_noise(p: Prepared, given: list[Inputs], seed: int) -> list[Inputs]:
     if _free(x, first.field) and x.dtype == torch.int64 and x.device.type == "cpu":
         order = torch.randperm(x.numel(), generator=generator)
         low, count = int(x.min()), _codes(p, first) + 1 - int(x.min())
-        for k in range(min(MOST_CASES, -(-count // x.numel()))):
+        # each takes as long as the sample itself
+        most = max(1, min(MOST_CASES, ROOM // max(1, held_bytes([p.values]))))
+        for k in range(min(most, -(-count // x.numel()))):
             codes = low + (k * x.numel() + torch.arange(x.numel())) % count
             cases.append(noise.with_x(codes[order].view_as(x)))
         del cases[0]
