@@ -23,6 +23,7 @@ def points_sample(
     position: NDArray[np.floating],
     *,
     numbers: NDArray[np.integer] | None = None,
+    formal: NDArray[np.integer] | None = None,
     bonds: NDArray[np.integer] | None = None,
     bond_kinds: NDArray[np.integer] | None = None,
     charge: NDArray[np.floating] | None = None,
@@ -42,6 +43,7 @@ def points_sample(
     Args:
         position: (points, 3).
         numbers: (points,) atomic numbers, 0 for what is no element.
+        formal: (points,) formal charges, which stand in the names of atoms.
         bonds: (2, bonds), each pair once, or None where nothing is bonded.
         bond_kinds: (bonds,) 1 to 3 for single to triple and 4 for aromatic; None where all count as single.
         charge, velocity, values: (points,), (points, 3), (points, channels) of what is measured at the points.
@@ -93,7 +95,8 @@ def points_sample(
         if not np.isfinite(signal.values).all():
             row = int(np.argwhere(~np.isfinite(np.asarray(signal.values, np.float64)))[0][0])
             raise ValueError(f"{name}: the {key} of point {row} is not finite")
-    names = () if numbers is None else numbered([SYMBOLS[k - 1] if 0 < k <= len(SYMBOLS) else "X" for k in numbers])
+    symbols = [SYMBOLS[k - 1] if 0 < k <= len(SYMBOLS) else "X" for k in numbers] if numbers is not None else []
+    names = numbered(symbols, [] if formal is None else [int(charge) for charge in formal])
     more = (told,) if (told := coincident(places)) else ()
     return Sample(name, "points", MappingProxyType(signals), title or name, label, source, (*notes, *more), names)
 

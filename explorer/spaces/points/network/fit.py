@@ -100,6 +100,10 @@ def in_space(sample: Sample) -> Sample:
     if sample.domain == "points":
         return sample
     where = sample.signals.get("position")
+    if where is not None and where.values.ndim == 2 and where.values.shape[1] == 2:
+        raise ValueError(
+            f"{sample.name!r} is flat: each of its points has two coordinates, and this network takes places in space"
+        )
     if where is None or where.values.ndim != 2 or where.values.shape[1] != 3:
         raise ValueError(
             f"{sample.name!r} lies on a {domain_word(sample.domain)} without {_WHERE}, and this network takes them"

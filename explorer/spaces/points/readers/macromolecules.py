@@ -19,6 +19,7 @@ from explorer.data.formats.checks import Broken
 TABLE = "_atom_site."  # what the tags of its table begin with; those of small molecules begin with _atom_site_
 _NONE = (".", "?", "")  # what says nothing
 _ATOMS = ("ATOM", "HETATM")
+_BACKBONE = frozenset({"N", "CA", "C"})  # the names that all amino acids have
 _OF_ALL = ("CRYST1", "ORIGX")  # lines of a PDB file that hold for all its models
 
 
@@ -86,25 +87,66 @@ def require_places(model: Model) -> None:
                 raise Broken(f"line {number}: columns {first + 1} to {first + 8}, {axis} of an atom, hold no number")
 
 
-def without_element(model: Model) -> str:
-    """Return what is wrong with the first atom of a PDB file that ASE finds no chemical element for; else ""."""
-    from ase.io.espresso import label_to_symbol
+def with_elements(model: Model) -> tuple[list[str], tuple[str, ...]]:
+    """Return the lines of a PDB file with an element in columns 77 to 78 of each atom, and what is to be told.
 
-    def known(label: str) -> bool:
-        try:
-            label_to_symbol(label)  # type: ignore[no-untyped-call]
-        except (KeyError, IndexError):
-            return False
-        return True
+    Many programs leave those columns empty. Then the name tells it, whose element ends in column 14: " CA " is a
+    carbon and "CA  " calcium. Of an amino acid, known by its backbone, names are often one column off, and none of
+    its elements but selenium has two letters.
+    """
+    from ase.data import atomic_numbers
+
+    backbones = dict[str, set[str]]()
+    for _, line in model.atoms:
+        backbones.setdefault(line[17:27], set()).add(line[12:16].strip())
+    lines, by_name = list[str](), 0
+    for _, line in model.lines:
+        if line.startswith(_ATOMS) and line[76:78].strip().capitalize() not in atomic_numbers:
+            heavy = line[76:78].strip() == "D"
+            symbol = "H" if heavy else _element_in(line[12:16], backbones[line[17:27]] >= _BACKBONE)
+            if symbol.capitalize() in atomic_numbers:
+                by_name += not heavy
+                line = f"{line.rstrip()[:76]:<76}{symbol:>2}{line.rstrip()[78:]}\n"
+        lines.append(line)
+    told = f"elements of {by_name} of {len(model.atoms)} atoms taken from their names: columns 77 to 78 tell none"
+    return lines, (told,) if by_name else ()
+
+
+def _element_in(name: str, amino_acid: bool) -> str:
+    """Return which element the four columns of an atom's name tell, in capitals; a letter that is none otherwise."""
+    from ase.data import atomic_numbers
+
+    letters = name.strip().lstrip("0123456789").upper()
+    first = letters[:1].replace("D", "H")  # deuterium
+    if amino_acid:
+        return "SE" if letters == "SE" else first
+    hydrogen = first == "H" and len(name.strip()) == 4  # such names begin a column early
+    two = name[:2].upper()
+    return two if two.isalpha() and two.capitalize() in atomic_numbers and not hydrogen else first
+
+
+def without_element(model: Model) -> str:
+    """Return what is wrong with the first atom of a PDB file that tells no chemical element; else ""."""
+    from ase.data import atomic_numbers
 
     for number, line in model.atoms:
         symbol, name = line[76:78].strip(), line[12:16].strip()
-        if not known(symbol) and not known(name):
+        if not {symbol.capitalize(), _element_in(line[12:16], False).capitalize()} & atomic_numbers.keys():
             return (
                 f"line {number}: neither columns 77 to 78, {symbol!r}, nor the name of the atom, {name!r}, "
                 "tell a chemical element"
             )
     return ""
+
+
+def formal_charges(model: Model) -> NDArray[np.int64]:
+    """Return the charge in columns 79 to 80 of each atom of a PDB file, as in "1-"; 0 where they tell none."""
+    found = np.zeros(len(model.atoms), np.int64)
+    for k, (_, line) in enumerate(model.atoms):
+        digit, sign = line[78:79], line[79:80]
+        if digit.isdecimal() and digit.isascii() and sign in ("+", "-"):
+            found[k] = int(f"{sign}{digit}")
+    return found
 
 
 def conformers_of(model: Model) -> Conformers:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,14 @@ from explorer.data.readers import Reader
 from explorer.declare.samples import Sample
 from explorer.spaces.graph.chemistry.orders import TOLD, orders_by_valence
 from explorer.spaces.points.readers.crystals import FEW, MOST_ATOMS, read_crystal
-from explorer.spaces.points.readers.macromolecules import conformers_of, model_of, require_places, without_element
+from explorer.spaces.points.readers.macromolecules import (
+    conformers_of,
+    formal_charges,
+    model_of,
+    require_places,
+    with_elements,
+    without_element,
+)
 from explorer.spaces.points.sample import doubtful_units, near_bonds, points_sample
 
 MOST_BYTES = 200 * MOST_ATOMS
@@ -76,13 +83,17 @@ def _macromolecule(path: Path, part: str) -> tuple[Sample, int, str]:
     require_part(part, model.count, "model")
     require_places(model)
     try:
-        atoms = _atoms("".join(line for _, line in model.lines), PDB)
+        lines, by_name = with_elements(model)
+        atoms = _atoms("".join(lines), PDB)
     except Broken:
         if told := without_element(model):
             raise Broken(told, "correct them") from None
         raise
     kept, notes = conformers_of(model).kept()
-    return _sample(path, atoms[kept] if len(kept) == len(atoms) else atoms, notes), model.count, "model"
+    formal = formal_charges(model)
+    if len(kept) == len(atoms):
+        atoms, formal = atoms[kept], formal[kept]
+    return _sample(path, atoms, (*by_name, *notes), formal=formal), model.count, "model"
 
 
 def _crystals(path: Path, part: str) -> tuple[Sample, int, str]:
@@ -144,7 +155,9 @@ def _is_number(word: bytes) -> bool:
     return True
 
 
-def _sample(path: Path, atoms: Any, told: tuple[str, ...] = (), whole: bool = False) -> Sample:
+def _sample(
+    path: Path, atoms: Any, told: tuple[str, ...] = (), whole: bool = False, formal: NDArray[np.int64] | None = None
+) -> Sample:
     """Return ASE's atoms as a sample."""
     n, notes = len(atoms), list(told)
     unknown = int((atoms.numbers == 0).sum())
@@ -166,6 +179,7 @@ def _sample(path: Path, atoms: Any, told: tuple[str, ...] = (), whole: bool = Fa
         velocity = atoms.get_velocities()
     periodic = tuple(bool(p) for p in atoms.pbc)
     read = _Read(np.asarray(atoms.positions, np.float64), atoms.numbers, cell, periodic, charge, velocity, vectors)
+    read = replace(read, formal=formal if formal is not None and len(formal) == n else None)
     return _wrapped(path, read, notes, whole)
 
 
@@ -187,7 +201,10 @@ def _beside(atoms: Any) -> tuple[dict[str, NDArray[np.float64]], list[str]]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Read:
-    """Atoms as a file tells them: (n, 3) places, (n,) numbers, the (3, 3) edges of a cell, what lies at each atom."""
+    """Atoms as a file tells them: (n, 3) places, (n,) numbers, the (3, 3) edges of a cell, what lies at each atom.
+
+    `formal` are charges as chemists count them, which atoms are named by; `charge` is what was measured or computed.
+    """
 
     places: NDArray[np.float64]
     numbers: NDArray[np.integer]
@@ -196,6 +213,7 @@ class _Read:
     charge: NDArray[np.floating] | None = None
     velocity: NDArray[np.floating] | None = None
     vectors: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
+    formal: NDArray[np.int64] | None = None
 
     @property
     def crystal(self) -> bool:
@@ -226,7 +244,7 @@ def _wrapped(path: Path, read: _Read, notes: list[str], whole: bool = False) -> 
     return points_sample(
         path.stem, places, numbers=numbers, bonds=bonds, bond_kinds=kinds, charge=read.charge, velocity=read.velocity,
         vectors=read.vectors, cell=read.cell, periodic=(one, two, three), title=path.name, source=str(path),
-        notes=tuple(notes),
+        notes=tuple(notes), formal=read.formal,
     )  # fmt: skip
 
 

@@ -335,7 +335,7 @@ def test_edges_follow_a_rule_and_no_numbering() -> None:
         ("torus-3d", PointsInput(signals=("x", "velocity")), "has no velocities"),
         ("torus-3d", PointsInput(features="speed"), "has no velocities"),
         ("karate", PointsInput(), "lies on a graph without the places of its points in space"),
-        ("points-f", PointsInput(), "lies on a set without the places of its points in space"),
+        ("points-f", PointsInput(), "is flat: each of its points has two coordinates"),
     ],
 )  # fmt: skip
 def test_what_does_not_fit_is_said(name: str, form: PointsInput, said: str) -> None:

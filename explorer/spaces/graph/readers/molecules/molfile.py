@@ -56,9 +56,12 @@ def found_in_molecules(molecules: list[Molecule]) -> Found:
         told = ", ".join(m.name or str(k) for k, m in enumerate(molecules[:6]))
         found.notes.append(f"{len(molecules)} molecules as a batch: {told}" + (", ..." if len(molecules) > 6 else ""))
     places = np.array([p for m in molecules for p in m.places], np.float64).reshape(-1, 3)
-    if len(places) and np.ptp(places[:, :2]) > 0:
-        spatial = np.ptp(places[:, 2]) > 0 or any(m.spatial for m in molecules)
+    single = bool(sizes) and max(sizes) == 1  # an atom alone lies at the origin with as good a right as anywhere
+    if len(places) and (np.ptp(places, axis=0).any() or single):
+        spatial = np.ptp(places[:, 2]) > 0 or any(m.spatial for m in molecules) or single
         found.position = places if spatial else places[:, :2]
+        if not spatial:
+            found.notes.append("drawn flat; a flat molecule in space says 3D in columns 21 to 22 of line 2")
         if len(molecules) > 1:
             _set_apart(found.position, start)
     return found
@@ -124,6 +127,8 @@ def _molecule(lines: _Lines) -> Molecule:
 def _add_atom(lines: _Lines, molecule: Molecule, symbol: str, place: tuple[float, float, float]) -> None:
     if not symbol or not symbol[0].isalpha() or len(symbol) > 3:
         raise lines.wrong("atom")
+    if not np.isfinite(place).all():
+        raise Broken(f"the atom in line {lines.at} is at no finite place", "correct it")
     molecule.symbols.append(symbol)
     molecule.places.append(place)
 
