@@ -290,9 +290,8 @@ class Controller(QObject):
 
     # inside -----------------------------------------------------------------------------------------------
     def _become(self, state: State, tag: str | None = None) -> None:
-        old = self.state
-        if self.catalogue is not None:
-            state = resolve(state, self.catalogue, self._layers(state))
+        old, catalogue = self.state, self.catalogue
+        state = state if catalogue is None else resolve(state, catalogue, self._layers(state))
         if self._history.change(state, tag):
             self._announce(old, self.state)
 
@@ -388,13 +387,12 @@ class Controller(QObject):
         self.waiting = self.waiting and frame.state != self.state
         before, self.frame = self.frame, frame
         known = before.model_notes if before is not None else ()
-        fresh = [note for note in frame.model_notes if note not in known]
-        for note in (n for n in fresh if n not in frame.weights_notes):
+        for note in (n for n in frame.model_notes if n not in (*known, *frame.weights_notes)):
             self.log.emit("warning", note)
         self.frame_ready.emit(frame)
-        if lacking := [note for note in fresh if note in frame.weights_notes]:  # what is shown is not what was trained
-            self.warned.emit(". ".join(lacking))
         self._follow_files(before, frame)
+        if lacking := ". ".join(n for n in frame.weights_notes if n not in known):  # it is not what was trained
+            self.warned.emit(lacking)
 
     def _follow_files(self, before: Frame | None, frame: Frame) -> None:
         """Watch the files that the frame was made of, and say what became of those that were saved."""
@@ -426,9 +424,8 @@ class Controller(QObject):
         self.start_from(resolve(wanted, catalogue, self._layers(wanted)))
         self._tell_corrected(wanted)
         if fresh:
-            counted = f"{len(catalogue.models)} models, {len(catalogue.samples)} samples"
-            versions = ", ".join(f"{name} {version}" for name, version in catalogue.versions)
-            self.log.emit("info", f"ready: {counted}{'; ' if versions else ''}{versions}")
+            versions = "; " * bool(catalogue.versions) + ", ".join(f"{name} {v}" for name, v in catalogue.versions)
+            self.log.emit("info", f"ready: {len(catalogue.models)} models, {len(catalogue.samples)} samples{versions}")
         self._ask()
         while self._to_open:
             self.open_path(self._to_open.pop(0))
@@ -447,7 +444,7 @@ class Controller(QObject):
         self.failed.emit(failure)
 
     def _log_failure(self, failure: Failure) -> None:
-        where = f" ({failure.where})" if failure.where else ""
-        self.log.emit("info" if failure.cancelled else "error", failure.sentence + where)
+        said = f"{failure.sentence} ({failure.where})" if failure.where else failure.sentence
+        self.log.emit("info" if failure.cancelled else "error", said)
         if failure.detail:
             self.log.emit("detail", failure.detail.rstrip())

@@ -21,7 +21,7 @@ from explorer.spaces.grid.fields import ChannelsLast, Grid, Pixels, TokenPairs, 
 from explorer.spaces.grid.network.orientations import orientations
 from explorer.spaces.grid.network.reach import reaches
 from explorer.spaces.grid.network.stacked import stacks
-from explorer.spaces.grid.network.stimulus import another, has_blank_frame, noise, noise_like
+from explorer.spaces.grid.network.stimulus import another, each_image, elsewhere, has_blank_frame, noise_like
 from explorer.spaces.grid.network.strides import off_centre, pair
 from explorer.spaces.grid.network.tokens import placeless, token_layouts, tokens_of_map
 from explorer.spaces.grid.stacks import Stack
@@ -323,7 +323,7 @@ class GridInference(Inference):
         return INVARIANT.guess() if 1 <= len(shape) <= 2 or shape in self.whole else None
 
     def others(self, inputs: Inputs, seed: int) -> Inputs:
-        return _each_image(inputs, lambda x: another(x, seed))
+        return each_image(inputs, lambda x: another(x, seed))
 
     def in_general_position(self, given: Sequence[Inputs], seed: int) -> list[Inputs]:
         """Return them, with noise among the images of a batch, or beside images one by one."""
@@ -340,21 +340,7 @@ class GridInference(Inference):
         return (inputs.x.shape[-2], inputs.x.shape[-1])
 
     def another(self, inputs: Inputs, seed: int) -> Inputs:
-        def other(x: Tensor) -> Tensor:
-            moved = x.flip(-1).roll((x.shape[-2] // 3, x.shape[-1] // 3), (-2, -1))
-            return noise(tuple(x.shape), seed, x.dtype).to(x.device) if torch.allclose(moved, x) else moved
-
-        return _each_image(inputs, other)
-
-
-def _each_image(inputs: Inputs, change: Callable[[Tensor], Tensor]) -> Inputs:
-    """Return inputs with x and all other images changed."""
-
-    def changed(value: Tensor, field: FieldType) -> Tensor:
-        image = value.ndim == 4 and value.is_floating_point() and isinstance(field.domain, Grid)
-        return change(value) if image or value is inputs.x else value
-
-    return inputs.map(changed)
+        return each_image(inputs, lambda x: elsewhere(x, seed))
 
 
 def _guessed_map(layer: Layer) -> bool:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import torch
 from torch import Tensor
+
+from explorer.declare.inputs import Inputs
+from explorer.declare.types.fields import FieldType
+from explorer.spaces.grid.fields import Grid
 
 CONTRAST = 1e-3  # a fault shows in proportion to the contrast, and must stay far above the tolerance
 
@@ -71,3 +75,19 @@ def another(x: Tensor, seed: int) -> Tensor:
     alike = (x - other).flatten(1).norm(dim=1) <= 1e-3 * size
     fresh = noise(x.shape, seed).to(x) * x.std() + x.mean()
     return torch.where(alike[:, None, None, None], fresh, other)
+
+
+def elsewhere(x: Tensor, seed: int) -> Tensor:
+    """Return images that are mirrored and moved on; noise where that is the same again."""
+    moved = x.flip(-1).roll((x.shape[-2] // 3, x.shape[-1] // 3), (-2, -1))
+    return noise(tuple(x.shape), seed, x.dtype).to(x.device) if torch.allclose(moved, x) else moved
+
+
+def each_image(inputs: Inputs, change: Callable[[Tensor], Tensor]) -> Inputs:
+    """Return inputs with x and all other images changed."""
+
+    def changed(value: Tensor, field: FieldType) -> Tensor:
+        image = value.ndim == 4 and value.is_floating_point() and isinstance(field.domain, Grid)
+        return change(value) if image or value is inputs.x else value
+
+    return inputs.map(changed)
