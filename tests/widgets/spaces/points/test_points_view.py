@@ -72,6 +72,16 @@ def test_atoms_are_balls_and_vectors_turn_with_them(view: PointsView) -> None:
     assert before.colours is not None and before.colours[oxygen].tolist() == [255, 13, 13]
 
 
+def test_the_cell_can_be_chosen_where_it_is_drawn(view: PointsView, tmp_path: Path) -> None:
+    cell = 'Lattice="5 0 0 0 6 0 0 0 7" Properties=species:S:1:pos:R:3 pbc="T T T"'
+    (tmp_path / "cell.extxyz").write_text(f"2\n{cell}\nO 1 1 1\nH 2 1 1\n")
+    turned = points_frame(chain=TURN, sample=str(tmp_path / "cell.extxyz"))
+    give(view, turned)
+    assert view.cell.isVisibleTo(view) and not view.cell.isEnabled(), "no panel shows the data"
+    choose(view, "x,ρ(g)x")
+    assert view.cell.isEnabled() and all(look.glyphs for look in view.canvas.looks)
+
+
 def test_atoms_are_coloured_by_their_charges_where_a_person_wants_it(view: PointsView, tmp_path: Path) -> None:
     path = tmp_path / "water.extxyz"
     path.write_text(

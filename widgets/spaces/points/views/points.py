@@ -36,7 +36,7 @@ from widgets.spaces.points.looks import (
 NARROW = 600  # pixels of width below which the choices stand without their words
 SIDES = (("", "Square"), ("F(x)", "F(x)"), ("x,F(x)", "x and F(x)"), ("x,ρ(g)x", "x and ρ(g)x"),
          ("ρ′(g)F(x),F(ρ(g)x)", "Both ways"), ("x,F(x),F(ρ(g)x),difference", "All four"))  # fmt: skip
-TURN = "rotation"
+TURN, OF_DATA = "rotation", ("x", "ρ(g)x")
 
 
 class PointsView(EyeView[tuple[Square, PointsPart]]):
@@ -67,7 +67,7 @@ class PointsView(EyeView[tuple[Square, PointsPart]]):
         )
         self.cell = QCheckBox("Cell")
         self.cell.setChecked(True)
-        self.cell.setToolTip("The cell that a crystal repeats")
+        self.cell.setToolTip("The cell that a crystal repeats, around x and ρ(g)x")
         self.arrows = QComboBox()
         self.arrows.setToolTip("Which vectors of the data are drawn as arrows, beside x")
         boxes = (self.sides, 8, "Which panels"), (self.value, 11, "Which value of the layer"), (self.arrows, 8, "")
@@ -117,6 +117,7 @@ class PointsView(EyeView[tuple[Square, PointsPart]]):
                 made.append(replace(panel, look=replace(look, title=title)))
                 shown.append((k, side))
         self._shown = tuple(shown[:4])
+        self.cell.setEnabled(any(side in OF_DATA for _, side in self._shown))
         self._show(tuple(made[:4]))
 
     def _show(self, made: tuple[Panel, ...]) -> None:
