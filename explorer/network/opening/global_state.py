@@ -15,6 +15,8 @@ import torch
 from torch import Tensor
 from torch.nn import init
 
+UNSEEDED = 0x51A7E5EED  # tells that the code has not seeded the generator itself, as with 0
+
 
 def reseed(seed: int) -> None:
     """Set the generators that networks draw from."""
@@ -64,7 +66,8 @@ def drawn_by_shape() -> Iterator[None]:
     of them afterwards is made of the same, as where it symmetrises a filter. Code that seeds the generator itself draws
     what it would draw anywhere.
     """
-    counts, last = Counter[object](), torch.initial_seed()
+    counts, last = Counter[object](), UNSEEDED
+    reseed(UNSEEDED)
     wide: tuple[int, ...] = ()  # shape of the last weight
 
     def keyed(function: Callable[..., Any]) -> Callable[..., Any]:
