@@ -82,6 +82,8 @@ def measured(
         return Measure(None, None, floor, None, False, "no law", 0.0)  # −∞ in scores that are masked has no distance
     plain = element.element if isinstance(element, Remembered) else element  # masks are kept by element
     where = measure.mask(plain, value, f, layer.sees)
+    if where.kept == 0.0:  # an error over no place would read as 0
+        return Measure(None, None, floor, None, False, "no law", 0.0, emptied=True)
     exact = measure.judged(plain, p.inputs, layer, value, where)
     fed = p.fed.get(layer.called, ())
     vague = exact and layer.alone and not measure.fed_exactly(plain, layer, fed)

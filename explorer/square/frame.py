@@ -62,6 +62,7 @@ class Measure:
     attributed: float | None = None  # relative change of the output that this layer's own error makes
     attributed_within: tuple[float, float] | None = None  # the interval of an estimate, with 95 % confidence
     tolerance: float = 0.0  # of the cumulative error, up to which an exact law holds
+    emptied: bool = False  # the element acts here, and every place came in from outside: nothing is left to compare
 
     @property
     def seen(self) -> bool:

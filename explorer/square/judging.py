@@ -421,8 +421,10 @@ def causes(p: Prepared, guilty: Iterable[str], group: str) -> tuple[str, ...]:
 
 def cut_off(p: Prepared, element: Element) -> str:
     """Return why an element that permutes places gives no verdict on the answer; "" for all others."""
-    if not p.inputs.exact(element) or element.known(p.inputs.x, p.inputs.field) is None:
+    if not p.inputs.exact(element) or (known := element.known(p.inputs.x, p.inputs.field)) is None:
         return ""
+    if known.numel() and not known.any():
+        return "all of x is cut off: nothing is left to compare. Move it less"
     for name in p.trace.outputs:
         layer, value = p.trace[name], p.values[name]
         if layer.field is None:

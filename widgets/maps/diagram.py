@@ -373,7 +373,8 @@ class ReadOut(pg.ItemGroup):
             else min(max(26.0, self._box.height() / 9), 44.0, max(17.0, room / 1.3))
         )
         middle = y + QFontMetricsF(font(size, True, fixed=True)).height() / 2
-        end = line(self._number, figure(self.value) if fresh else "…", size, role)
+        number = "–" if self.value is None and self.verdict == "no verdict" else figure(self.value)
+        end = line(self._number, number if fresh else "…", size, role)
         self._number.setToolTip(FORMULA)
         text = self.stale or f"{SIGNS.get(self.verdict, '')} {self.verdict}"
         faces = [font(points, bold=True) for points in (11, 10, 9, 8, 7)]
@@ -394,7 +395,7 @@ class ReadOut(pg.ItemGroup):
         line(self._floor, f"floor {figure(self.floor)}", 11, "muted")
         self._local.setVisible(shown and fresh and not compact and y + 16 <= self._box.bottom())
         # one that was not measured alone is no layer without a law
-        local = "–" if self.local is None and self.value is not None else figure(self.local)
+        local = "–" if self.local is None and number != "no law" else figure(self.local)
         line(self._local, f"local {local}", 11, "muted")
         for label in (self.head, self._number, self._floor, self._local):
             label.update()

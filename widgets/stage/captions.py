@@ -48,6 +48,8 @@ def square_caption(frame: Frame, square: Square) -> str:
     if measure is not None:
         floor, verdict = figure(measure.floor), badge(measure)
         error = f"relative error {figure(measure.cumulative)} (floor {floor}, {verdict})"
+        if measure.emptied:
+            error = f"nothing is left to compare ({verdict})"
     return (
         f"{square.model}, layer {square.layer.name} ({square.layer.kind}, {square.layer.field}), "
         f"g = {element_text(frame.state.steps)}, {error}, colours ±{figure(square.scale)}, "

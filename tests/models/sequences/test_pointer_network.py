@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -9,7 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial import ConvexHull
 
+from explorer.app.answering.engine import LocalEngine
+from explorer.declare.elements import parse_chain
 from explorer.spaces.sequence.samples import tasks
+from explorer.state.state import State
 from models.sequences.pointer_network import CARD, PointerNetwork, first_round, judge_numbers, judge_points
 from tests.models.sequences.sequence_layers import layers, trained
 
@@ -121,3 +126,15 @@ def test_the_notes_say_how_many_hulls_are_found() -> None:
     for size in (5, 10):
         figures = f"{size} points: {100 * found[f'hulls_{size}']:.1f} %, area {100 * found[f'area_{size}']:.1f} %"
         assert figures in CARDS["pointer-hull"].notes[0], found
+
+
+def test_a_delay_of_the_whole_sequence_leaves_nothing_to_compare_and_no_error_of_zero() -> None:
+    """Over no place at all the error read 0, as if the law held."""
+    engine, state = LocalEngine(CARDS), State("pointer-network", device="cpu")
+    gone = engine.answer(replace(state, steps=parse_chain("shift:5")), lambda: False).squares[0]
+    found = gone.measures["embed"]
+    assert (found.cumulative, found.decibel, found.verdict) == (None, None, "no law") and found.emptied
+    assert gone.cut_off == "all of x is cut off: nothing is left to compare. Move it less"
+    some = engine.answer(replace(state, steps=parse_chain("shift:2")), lambda: False).squares[0]
+    assert some.measures["embed"].cumulative is not None and not some.measures["embed"].emptied
+    assert not some.cut_off

@@ -165,5 +165,5 @@ def _text(measure: Measure | None, key: str) -> str:
         return "–"
     value = getattr(measure, key)
     if value is None:
-        return "no law" if key == "cumulative" else "–"
+        return "no law" if key == "cumulative" and not measure.emptied else "–"
     return f"{value:.0%}" if key == "kept" else figure(value)

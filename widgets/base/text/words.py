@@ -58,7 +58,8 @@ def badge(measure: Measure | None) -> str:
         return "behind Reveal"
     if measure.verdict == "no law" and measure.seen:
         return "broken up to here"  # whether by this layer or before it cannot be asked
-    return "no verdict" if measure.verdict == "no law" and measure.cumulative is not None else measure.verdict
+    read = measure.cumulative is not None or measure.emptied
+    return "no verdict" if measure.verdict == "no law" and read else measure.verdict
 
 
 def untested(square: Square) -> str:
@@ -70,7 +71,7 @@ def untested(square: Square) -> str:
         return f"Nothing to test yet: {move(square)}."
     if square.verdict != "no law" or not found:
         return ""
-    if all(m.cumulative is None for m in found):
+    if all(m.cumulative is None and not m.emptied for m in found):
         return "This element has no action on any layer here, so there is no law to test."
     if square.cut_off:
         return f"{square.cut_off[:1].upper()}{square.cut_off[1:]}."
@@ -130,6 +131,8 @@ def _verdict(square: Square) -> str:
             return "the verdict is behind Reveal"
         case "":
             return f"being measured: {len(found):,} of {len(square.layers):,} layers"
+    if any(m.emptied for m in found):
+        return "no verdict: nothing is left to compare"
     if all(m.cumulative is None for m in found):
         return "no law: this element has no action here"
     if any(m.exact for m in found):
@@ -177,7 +180,9 @@ def read_out(name: str, measure: Measure | None, sep: str = " · ", accused: boo
     if measure is None:
         return f"{name}{sep}not measured"
     words = [name]
-    if measure.cumulative is None:
+    if measure.emptied:
+        words.append("nothing is left to compare")
+    elif measure.cumulative is None:
         words.append("no law: the field has no action of this element")
     else:
         words.append(f"cumulative {figure(measure.cumulative)}")

@@ -53,9 +53,9 @@ class Column:
 
 def _gap(measure: Measure | None) -> str:
     """Return why there is no mark for a layer, "" when there is one."""
-    if measure is None:
-        return "not measured"
-    return "no law" if measure.cumulative is None else NAN if math.isnan(measure.cumulative) else ""
+    if measure is None or measure.cumulative is None:
+        return "not measured" if measure is None else "nothing left" if measure.emptied else "no law"
+    return NAN if math.isnan(measure.cumulative) else ""
 
 
 def _figures(measures: list[Measure | None], key: str) -> NDArray[Any]:

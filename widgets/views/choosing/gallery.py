@@ -74,6 +74,7 @@ class GalleryView(StateView):
         self.models, self.data = Cards(self), Cards(self)
         self.favourites = Favourites()
         self._own: list[ModelInfo] = []
+        self._listed: list[QListWidgetItem] = []  # models and headings, in the order they have without a search
         self.filters = Filters(self.favourites, self)
         self.models.setItemDelegate(CardDelegate(self.models, self.favourites))
         self.models.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
@@ -144,6 +145,7 @@ class GalleryView(StateView):
             self.models.clear()
             for model in self._with_headings(self.models, sorted(models, key=_place)):
                 self._add(self.models, model)
+        self._listed = self._items()
 
     def _with_headings(self, cards: Cards, infos: Sequence[Info]) -> Iterator[Info]:
         """Yield the infos, with a heading in the list where another domain begins."""
@@ -192,6 +194,7 @@ class GalleryView(StateView):
             return
         words = self.search.text().casefold().split()
         self.filters.setVisible(cards is self.models)
+        self._arrange(words)
         found = {id(c): self._filter(c, words) for c in (self.models, self.data)}
         for i, (name, c) in enumerate((("Models", self.models), ("Data", self.data))):
             few = words or (c is self.models and self.filters.active)
@@ -228,6 +231,29 @@ class GalleryView(StateView):
         """Show what is found from its beginning: the best of it must not be above what is seen."""
         for cards in (self.models, self.data):
             cards.scrollToTop()
+
+    def _arrange(self, words: list[str]) -> None:
+        """Put models that are called so before those of which it is only told, and their headings before others."""
+        sections: list[list[QListWidgetItem]] = []
+        for item in self._listed:
+            if self.models.info(item) is None:
+                sections.append([])
+            sections[-1].append(item)
+
+        def told(item: QListWidgetItem) -> bool:
+            info = self.models.info(item)
+            return not (self.filters.fits(info) and all(word in _called(info) for word in words))
+
+        sections = [[head, *sorted(under, key=told)] for head, *under in sections]
+        sections.sort(key=lambda section: all(map(told, section[1:])))  # both sorts keep the order of equals
+        wanted = [item for section in sections for item in section]
+        if wanted == self._items():
+            return
+        with QSignalBlocker(self.models):
+            while self.models.count():
+                self.models.takeItem(0)
+            for item in wanted:
+                self.models.addItem(item)
 
     def _filter(self, cards: Cards, words: list[str]) -> int:
         """Hide what does not hold every word, and headings with nothing under them; return how many are left."""
@@ -340,6 +366,11 @@ def _place(info: ModelInfo) -> tuple[Any, ...]:
     row = info.rows[0] if info.rows else "~"
     number = re.search(r"\d+", row)
     return (*place_of(info.domain), re.sub(r"\d+", "", row), int(number[0]) if number else 0, info.title)
+
+
+def _called(info: ModelInfo) -> str:
+    """Return the names of a model, as they are searched for."""
+    return f"{info.title} {info.name}".casefold()
 
 
 def _searchable(info: ModelInfo | SampleInfo) -> str:

@@ -500,3 +500,17 @@ def test_what_is_searched_for_is_shown_from_its_beginning(view):
     QTest.keyClicks(view.search, "e")
     QApplication.processEvents()
     assert view.models.verticalScrollBar().value() == 0
+
+
+def test_what_is_called_so_comes_before_what_is_only_told_of_it(view):
+    """A search for "gates" began with models that mention gates somewhere in what is told of them."""
+    told = [make_info("plain", rows=("N1",)), make_info("gcn", domain="graph", rows=("N1",))]
+    called = [make_info("attention-net", domain="graph")]
+    view.show_catalogue(Catalogue((*told, *called), (), (), (), ()))
+    before = left(view.models)
+    assert before[:2] == ["Images", "Plain"]
+    view.search.setFocus()
+    QTest.keyClicks(view.search, "attention")
+    assert left(view.models) == ["Graphs", "Attention-Net", "Gcn", "Images", "Plain"]
+    view.search.clear()
+    assert left(view.models) == before

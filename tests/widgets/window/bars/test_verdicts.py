@@ -68,6 +68,19 @@ def test_an_element_between_places_is_grey_and_has_a_way_out(qtbot: QtBot, open_
     assert chain_text(window.controller.state.steps).startswith("rotate:80")
 
 
+def test_a_picture_shifted_out_of_sight_has_no_error_of_zero(qtbot: QtBot, open_window: Open) -> None:
+    """Nothing was left to compare, and the stage wrote a large 0 beside a difference that was not empty."""
+    window = open_window(State("fine", device="cpu", steps=parse_chain("translate:400,0,zero")))
+    settle(qtbot, window, measured=True)
+    stage, inspector = window.panes.named("stage"), window.panes.named("inspector")
+    assert isinstance(stage, Stage) and inspector is not None
+    assert stage.rows[0].readout.value is None and badge_on_the_stage(window) == "no verdict"
+    assert "nothing is left to compare" in stage.caption()
+    assert window.diagnosis.text.text().startswith("All of x is cut off: nothing is left to compare.")
+    cells = inspector.table.cells  # type: ignore[attr-defined]
+    assert [cells[key, 0].text() for key in ("cumulative", "local", "decibel", "kept")] == ["–", "–", "–", "0%"]
+
+
 def test_badge_and_words_agree_on_a_layer_that_passes_an_error_on(qtbot: QtBot, open_window: Open) -> None:
     window = open_window(State("faulty", device="cpu", steps=parse_chain("rotate:90"), layer="3"))
     settle(qtbot, window, measured=True)
