@@ -166,9 +166,10 @@ class Live(Steers):
         self._new.append([step.step, loss, {k: v for k, v in step.losses.items() if k != "loss"}])
         if drive.limit is not None and step.step >= drive.limit:
             drive.finish()
-        if now - self._told >= TELL_S or len(self._new) >= MOST_STEPS:
+        due = self.keeper.due()  # what is kept is on record before: a kill would leave a gap in the curve
+        if due or now - self._told >= TELL_S or len(self._new) >= MOST_STEPS:
             self._tell()
-        if self.keeper.due() and self.keeper.keep(drive):
+        if due and self.keeper.keep(drive):
             self._say({"kept": self.keeper.ring.steps})
         self._complain()
         if self._watched and self._wanted and now >= self._live_due:
