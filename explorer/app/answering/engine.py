@@ -21,7 +21,7 @@ from explorer.app.command.comparing import Comparing
 from explorer.app.command.report import capture_report
 from explorer.app.command.writing import save_tensors
 from explorer.data.choosing import first_taking, taken_along
-from explorer.data.finding import find_sample, samples
+from explorer.data.finding import samples
 from explorer.data.opening import reader_of
 from explorer.declare.card import Card, ModelInfo
 from explorer.declare.elements import Step, chain_element
@@ -393,7 +393,8 @@ class LocalEngine:
         """
         from explorer.data.writers import write_file
 
-        return write_file(find_sample(state.sample or self.card(state.model).sample, state.seed), path)
+        text = state.sample or self.card(state.model).sample
+        return write_file(self.read.sample(text, state.seed, quietly=True), path)
 
     def fillings(self, state: State) -> tuple[str, ...]:
         """Return texts of numbers in the shape of the present data: noise, a ramp, ones."""

@@ -40,8 +40,7 @@ class Readings:
         Raises:
             ValueError: it cannot be read, in one sentence.
         """
-        name = base_of(text)
-        mark = None if name in samples() else stamp(name)
+        mark = _mark(text)
         if mark is None:  # nothing is read
             return find_sample(text, seed)
         key = (text, seed, mark)
@@ -52,14 +51,13 @@ class Readings:
         if not quietly and sum(signal.values.size for signal in made.signals.values()) >= LARGE:
             picture = space_of_kind(made.domain).thumbnail(made, SIDE)
             if picture is not None:
-                seen(Glimpse(made.title or name, picture))
+                seen(Glimpse(made.title or base_of(text), picture))
         return made
 
     def key(self, state: State, card: Card) -> tuple[object, ...]:
         """Return what a state's sample, fitted to what a card eats, is known by."""
         text = state.sample or card.sample
-        name = base_of(text)
-        return (text, state.seed, card.input, None if name in samples() else stamp(name))
+        return (text, state.seed, card.input, _mark(text))
 
     def fitted(self, state: State, card: Card) -> Sample:
         """Return a state's sample, fitted to what the card eats.
@@ -81,3 +79,9 @@ class Readings:
     def clear(self) -> None:
         self._read.clear()
         self._fitted.clear()
+
+
+def _mark(text: str) -> object:
+    """Return what changes with the file that a text means; None where it means none."""
+    name = base_of(text)
+    return None if name in samples() else stamp(name)

@@ -57,7 +57,8 @@ def settled(engine: Networks, state: State, group: str) -> tuple[State, str]:
     except Unknown:
         card = None
     refused: list[str] = []
-    for text, changed in _running(engine, state, symmetry.domains, refused):
+    if (first := next(_running(engine, state, symmetry.domains, refused), None)) is not None:
+        text, changed = first
         return changed, f"nothing says what it takes; it runs with --input '{text}', which {group} acts on"
     if card is None and refused:
         raise Unknown(state.model, f"{split_call(split_name(state.model)[0])[0]}: {refused[0]}")
@@ -68,9 +69,8 @@ def _with_what_runs(engine: Networks, state: State, error: Unknown) -> Unknown:
     """Return what is said of a network that is not recognised, with an input of each kind that it runs with."""
     found: list[str] = []
     for kind, known in kinds().items():
-        for text, _ in _running(engine, state, (kind,), []):
-            found.append(f"--input '{text}' ({known.group})")
-            break
+        if (first := next(_running(engine, state, (kind,), []), None)) is not None:
+            found.append(f"--input '{first[0]}' ({known.group})")
     if not found:
         return error
     what, mark, how = str(error).partition("; ")

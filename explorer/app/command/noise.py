@@ -35,18 +35,11 @@ def with_noise(p: Prepared, given: list[Inputs], seed: int) -> list[Inputs]:
         return (noise * ((high - low) or 1.0) + low).to(value)
 
     noise, x = first.map(drawn), first.x
-    cases = [noise]
     if _free(x, first.field) and x.dtype == torch.int64 and x.device.type == "cpu":
         order = torch.randperm(x.numel(), generator=generator)
-        low, count = int(x.min()), _codes(p, first) + 1 - int(x.min())
-        # each takes as long as the sample itself
-        most = max(1, min(MOST_CASES, ROOM // max(1, held_bytes([p.values]))))
-        for k in range(min(most, -(-count // x.numel()))):
-            codes = low + (k * x.numel() + torch.arange(x.numel())) % count
-            cases.append(noise.with_x(codes[order].view_as(x)))
-        del cases[0]
-    elif all(a is b for a, b in zip(noise.values, first.values, strict=True)):
-        return given
+        cases = [noise.with_x(codes[order].view_as(x)) for codes in _codes(p, first)]
+    else:
+        cases = [noise] if any(a is not b for a, b in zip(noise.values, first.values, strict=True)) else []
     return [*given, *(case for case in cases if calls_alike(p.model, case, p.trace))]
 
 
@@ -55,7 +48,17 @@ def _free(value: Tensor, field: FieldType) -> bool:
     return field.domain.placed and not field.domain.paired and value.numel() > 1 and isinstance(field.rep, Scalar)
 
 
-def _codes(p: Prepared, first: Inputs) -> int:
+def _codes(p: Prepared, first: Inputs) -> list[Tensor]:
+    """Return codes for as many places as there are, other ones in each case: the lowest that a network knows first."""
+    places, low = first.x.numel(), int(first.x.min())
+    count = _largest(p, first) + 1 - low
+    # each case takes as long as the sample itself
+    most = max(1, min(MOST_CASES, ROOM // max(1, held_bytes([p.values]))))
+    cases = range(min(most, -(-count // places)))
+    return [low + (k * places + torch.arange(places)) % count for k in cases]
+
+
+def _largest(p: Prepared, first: Inputs) -> int:
     """Return the largest code that a network knows, by trial, at most MOST_CODES."""
     known = int(first.x.max())
     unknown = max(known + 1, MOST_CODES)

@@ -39,8 +39,8 @@ STOP_AFTER = 10.0  # seconds without a word: from then on the person is offered 
 class Runner:
     """Answers the newest state on a thread of its own and delivers what comes of it.
 
-    `deliver` is called (on the worker thread, but for what `check_busy` and `cancel` say) with a Catalogue,
-    Frame, OrbitCurve, Failure, Busy, TaskDone or NoEngine; a lock is held, so it must not wait. `clock` gives seconds.
+    `deliver` is called (on the worker thread, but for what `check_busy` and `cancel` say) with a Catalogue, Frame,
+    Glimpse, OrbitCurve, Failure, Busy, TaskDone or NoEngine; a lock is held, so it must not wait. `clock`: seconds.
     """
 
     def __init__(

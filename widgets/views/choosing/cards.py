@@ -22,7 +22,6 @@ from explorer.declare.space import same_space
 from explorer.state.catalogue import SampleInfo
 from widgets.base.look import theme
 from widgets.base.look.alignment import LEFT, RIGHT
-from widgets.base.look.pixels import rgb_image
 from widgets.charts.inks import faded, mixed
 
 INFO = Qt.ItemDataRole.UserRole + 1  # ModelInfo, SampleInfo, or None on a heading
@@ -250,8 +249,3 @@ class Loading(QWidget):
             p.drawRoundedRect(QRectF(12, y + 6 + 1.2 * line, 0.34 * (self.width() - 24), 0.55 * line), 3, 3)
             y, k = y + 2.9 * line, k + 1
         p.end()
-
-
-def image_of(sample: SampleInfo) -> QImage:
-    """Return the thumbnail as a QImage that owns its pixels."""
-    return rgb_image(sample.thumbnail)

@@ -30,6 +30,7 @@ from explorer.declare.states.model_name import split_name
 from explorer.state.catalogue import Catalogue, SampleInfo
 from widgets.base.frame_view import StateView
 from widgets.base.look import theme
+from widgets.base.look.pixels import rgb_image
 from widgets.base.text.groups import written
 from widgets.base.text.kinds_of_data import FAMILIES, place_of, title_of
 from widgets.base.view import ViewSpec, Wish
@@ -41,7 +42,6 @@ from widgets.views.choosing.cards import (
     Cards,
     Loading,
     ThumbnailDelegate,
-    image_of,
 )
 from widgets.views.choosing.filters import Favourites, Filters, is_own
 from widgets.views.choosing.model_card import CardDelegate
@@ -130,7 +130,7 @@ class GalleryView(StateView):
             self.data.clear()
             # the samples of a file stay together in their order
             for sample in self._with_headings(self.data, sorted(catalogue.samples, key=lambda s: place_of(s.domain))):
-                self._add(self.data, sample).setData(IMAGE, image_of(sample))
+                self._add(self.data, sample).setData(IMAGE, rgb_image(sample.thumbnail))
         self.refresh()
         self._search()
         for cards in (self.models, self.data):

@@ -15,6 +15,7 @@ from explorer.app.command.audit import audit
 from explorer.data.choosing import several
 from explorer.data.finding import fitted, samples
 from explorer.declare.elements import parse_chain
+from explorer.equivariance.verdict.outcome import Report
 from explorer.network.opening.refusals import Unknown
 from explorer.network.tracing.layers import LayerError
 from explorer.spaces.graph.network.form import GraphInput
@@ -228,6 +229,16 @@ def test_a_network_of_which_nothing_says_what_it_takes_is_told_with_what_it_runs
     engine.close()
 
 
+def judged(folder: Path, source: str, name: str, group: str) -> Report:
+    """Return the report on a network of somebody's file, on data that nobody chose."""
+    path = folder / "net.py"
+    path.write_text(source)
+    engine = LocalEngine({}, trust=True)
+    (report,) = audit(engine, State(f"{path}:{name}"), group, "float64", None, {})
+    engine.close()
+    return report
+
+
 DRIFT = """
 import torch
 from torch import nn
@@ -259,12 +270,8 @@ def test_a_network_of_somebodys_is_tested_in_all_channels_and_on_what_does_not_r
     tmp_path: Path, name: str, verdict: str
 ) -> None:
     """Of a sine in the first channel, zeros in the others show no fault there, nor does half of its periods."""
-    path = tmp_path / "drift.py"
-    path.write_text(DRIFT)
-    engine = LocalEngine({}, trust=True)
-    (report,) = audit(engine, State(f"{path}:{name}"), "circular-shift", "float64", None, {})
+    report = judged(tmp_path, DRIFT, name, "circular-shift")
     assert report.verdict == verdict and report.samples == 2
-    engine.close()
 
 
 FLUORINE = """
@@ -290,12 +297,7 @@ def sound():
 def test_a_network_of_somebodys_is_tested_on_codes_that_the_sample_has_not(
     tmp_path: Path, name: str, verdict: str
 ) -> None:
-    path = tmp_path / "fluorine.py"
-    path.write_text(FLUORINE)
-    engine = LocalEngine({}, trust=True)
-    (report,) = audit(engine, State(f"{path}:{name}"), "E3", "float64", None, {})
-    assert report.verdict == verdict
-    engine.close()
+    assert judged(tmp_path, FLUORINE, name, "E3").verdict == verdict
 
 
 SIAMESE = """
@@ -313,14 +315,10 @@ class Siamese(nn.Module):
 
 
 def test_chance_is_measured_on_another_second_image_too(tmp_path: Path) -> None:
-    path = tmp_path / "siamese.py"
-    path.write_text(SIAMESE)
-    engine = LocalEngine({}, trust=True)
-    (report,) = audit(engine, State(f"{path}:Siamese"), "translation", "float64", None, {})
+    report = judged(tmp_path, SIAMESE, "Siamese", "translation")
     assert report.holds
     assert all(row.chance is not None and row.chance > 0.1 for row in report.layers if row.name in ("c", "c#2"))
     assert {"c", "c#2"} <= {row.name for row in report.layers}
-    engine.close()
 
 
 CAPTIONED = """

@@ -13,6 +13,7 @@ from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QContextMenuEvent, QImage, QMouseEvent, QPainterPath, QPen
 from PySide6.QtWidgets import QGraphicsPathItem, QGraphicsRectItem, QWidget
 
+from widgets.base.look.pixels import rgb_image
 from widgets.base.look.theme import gate_map
 from widgets.charts.items.heat import Cells
 from widgets.charts.scene.board import BoardWidget, Pool
@@ -216,9 +217,7 @@ def as_image(picture: Array) -> QImage:
     """Return (1 or 3, height, width) in [0, 1] as an image."""
     values = np.clip(np.nan_to_num(np.asarray(picture, np.float32)), 0.0, 1.0)
     rgb = np.repeat(values[:1], 3, 0) if len(values) < 3 else values[:3]
-    data = np.ascontiguousarray(np.round(rgb.transpose(1, 2, 0) * 255).astype(np.uint8))
-    h, w = data.shape[:2]
-    return QImage(data.data, w, h, 3 * w, QImage.Format.Format_RGB888).copy()
+    return rgb_image(np.round(rgb.transpose(1, 2, 0) * 255).astype(np.uint8))
 
 
 def veil(heat: Array, high: float, opacity: float) -> QImage:
