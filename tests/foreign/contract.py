@@ -24,7 +24,7 @@ from tests.foreign.case import HOLDS, REFUSED, Case, Given
 RIGHT = "right"
 ACCUSED, PASSED, WRONG_LAYER, CRASH = "accused", "passed", "wrong layer", "crash"
 NO_VERDICT, WRONG_LAYOUT, NOT_REFUSED, WRONG_ADVICE = "no verdict", "wrong layout", "not refused", "wrong advice"
-LONGEST = 400  # characters of one sentence
+LONGEST = 400  # characters of one sentence, without the path of its file
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ def answer(case: Case, device: str = "cpu") -> Answer:
         said = str(error)
         # what torch or Python says by itself tells nobody what to declare
         sentence = not isinstance(error, TypeError | KeyError) and " raised " not in said
-        fine = sentence and "\n" not in said and 20 < len(said) < LONGEST
+        fine = sentence and "\n" not in said and 20 < len(said.replace(case.door.split(":")[0], "")) < LONGEST
         expected = case.refusable or case.truth == REFUSED
         word = CRASH if not (fine and expected) else RIGHT if re.search(case.tells, said) else WRONG_ADVICE
         return Answer(word, f"{type(error).__name__}: {said}")
