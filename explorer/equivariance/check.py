@@ -138,7 +138,7 @@ def check_equivariance(
         if traced.changes_input:
             notes.append(IN_PLACE)
         repeats.require_one_shape()
-        step = common_step([layer.field.spacing for layer in traced.layers if layer.field])
+        step = common_step(traced.spacings)
         size = space.inference(first).size(first)
 
         def situation(spacing: int) -> Situation:
@@ -203,7 +203,7 @@ def check_equivariance(
                 traced, audit = larger, grown
                 notes.append(more.told)
         if step > 1 and (fine := made(1)) and fine[0][0] not in dict(elements):
-            coarsest = max((n for n in traced.layers if n.field), key=lambda n: _finite(n.field))
+            coarsest = max((n for n in traced.layers if n.field and not n.shares), key=lambda n: _finite(n.field))
             in_steps.append(sentences.in_steps(step, coarsest.name, fine[0][0], unjudged(audit, fine[0][1])))
             notes += in_steps
         if details and first.x.is_floating_point():

@@ -39,6 +39,7 @@ from explorer.work.budget import held_bytes
 
 LARGER = 5  # times the sides of data that nobody chose, at most, for steps of the network to fit
 MOST = 512 * 2**20  # bytes of the values of all layers on all samples, of which an audit holds up to twenty
+WINDOWS = (1, 2, 4, 8)  # steps of the network along each side of one of its windows, as it may need them whole
 SEVERAL = 4  # steps of the other layers, on which one that leaves a single place of small data leaves more
 
 
@@ -221,15 +222,21 @@ def _in_steps(given: list[Inputs], p: Prepared, groups: Sequence[str], boundary:
             f"the layers of {p.card.name} take steps of {step}, and shifts by so many need data of {least} along each "
             f"side: say which with --data; {', '.join(wrapping)} cannot be tested on less"
         )
-    found = [space.in_steps(x, least) for x in given]
+    fitting = [k * least for k in WINDOWS if k == 1 or k * least <= LARGER * max(size)]
+    found = next((larger for k in fitting if (larger := _run_on(p, [space.in_steps(x, k) for x in given]))), given)
+    return {g: found if g in wrapping else given for g in groups}
+
+
+def _run_on(p: Prepared, given: list[Inputs]) -> list[Inputs] | None:
+    """Return the inputs if a network runs on the first of them; it may take one size and no other."""
     with torch.no_grad():
         try:
-            called(p.model, found[0], clone=True)
+            called(p.model, given[0], clone=True)
         except torch.OutOfMemoryError:
             raise
-        except Exception:  # it takes this size and no other
-            found = given
-    return {g: found if g in wrapping else given for g in groups}
+        except Exception:
+            return None
+    return given
 
 
 def _step(p: Prepared, space: Space, size: int) -> int:
@@ -238,7 +245,7 @@ def _step(p: Prepared, space: Space, size: int) -> int:
     Layers that leave one place only since the data is small, as the last of a pyramid, are tried on larger data: on
     that they leave more where they are strided, and no more where they take all places.
     """
-    step = common_step([layer.field.spacing for layer in p.trace.layers if layer.field])
+    step = common_step(p.trace.spacings)
     ones = {layer.name: layer.field for layer in p.trace.layers if layer.field and math.isinf(layer.field.spacing)}
     ones = {name: field for name, field in ones.items() if not set(field.axes) <= {"batch", "channel"}}
     side = 0
@@ -278,14 +285,7 @@ def explored(engine: Networks, state: State, dtype: str, overrides: Mapping[str,
 
 def _takes_several(p: Prepared, batch: Inputs) -> bool:
     """Say whether a network takes a batch; a program may be written for one sample."""
-    with torch.no_grad():
-        try:
-            called(p.model, batch, clone=True)
-        except torch.OutOfMemoryError:
-            raise
-        except Exception:  # on one sample it has run: what is wrong is the number of them
-            return False
-    return True
+    return _run_on(p, [batch]) is not None  # on one sample it has run: what is wrong is the number of them
 
 
 def _parts(state: State, card: Card, count: int) -> list[str]:

@@ -59,6 +59,7 @@ class Layer:
         trial: finds by trying the network what no layer tells of the radius.
         reason: why its field is what it is, or why there is none, in a clause.
         names: of its channels, where the module tells them by `out_names`.
+        shares: whether it has as many places whatever the size of the data, so that they are no steps of the network.
     """
 
     name: str
@@ -80,6 +81,7 @@ class Layer:
     also: tuple[str, ...] = ()
     trial: Callable[[], float] | None = dataclasses.field(default=None, compare=False, repr=False)
     names: tuple[str, ...] = ()
+    shares: bool = False
 
     @property
     def receptive(self) -> float:
@@ -125,6 +127,11 @@ class Trace:
 
     def __getitem__(self, name: str) -> Layer:
         return self.by_name[name]
+
+    @property
+    def spacings(self) -> list[float]:
+        """Return how many places of the input lie between two of each layer that goes over them in steps."""
+        return [layer.field.spacing for layer in self.layers if layer.field and not layer.shares]
 
     def find_radii(self) -> None:
         """Try out what no layer tells of its radius, for those who will ask in the midst of a run of the network."""

@@ -1,17 +1,18 @@
-"""Let a space study a network that it has traced: what shapes leave open, a trial on all of it may tell."""
+"""Study a network that was traced: what shapes leave open, a trial on all of it may tell."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 from torch import Tensor, nn
 
 from explorer.declare.inputs import Inputs
 from explorer.network.opening.global_state import reseed
-from explorer.network.space import Inference
+from explorer.network.space import Inference, space_of
 from explorer.network.tracing.capture import capture
-from explorer.network.tracing.layers import Layer
+from explorer.network.tracing.layers import Layer, LayerError
 from explorer.network.tracing.running import tried
 from explorer.work.progress import step
 
@@ -27,3 +28,45 @@ def studied(model: nn.Module, inputs: Inputs, inference: Inference, layers: Sequ
         return capture(model, inputs.with_x(x), names, clone=True)[0]
 
     return tried(model, lambda: inference.studied(run, inputs, layers))
+
+
+def sharing(model: nn.Module, inputs: Inputs, layers: list[Layer]) -> list[Layer]:
+    """Return the layers, those marked that give as many places whatever the size of the data: shares of it, no steps.
+
+    Layers are asked that say no stride, on data of twice the size, and what has as many places as one of them.
+    """
+    coarse = [n for n in layers if n.field is not None and 1 < n.field.spacing < math.inf and inputs.field.batched]
+    strided = {_places(n) for n in coarse if _stride(model, n)}
+    asked = [n for n in coarse if _places(n) not in strided]
+    if not asked or not inputs.x.is_floating_point():
+        return layers
+    sides = space_of(inputs).inference(inputs).size(inputs)
+
+    def larger() -> dict[str, Tensor] | None:
+        step("Trying which places layers keep apart", math.nan)
+        given = space_of(inputs).in_steps(inputs, 2 * max(sides))
+        if space_of(inputs).inference(given).size(given) == sides:
+            return None
+        reseed(0)
+        try:
+            return capture(model, given, [n.name for n in asked], clone=True)[0]
+        except LayerError:  # it takes data of this size and no other
+            return None
+
+    if (found := tried(model, larger)) is None:
+        return layers
+    shares = {_places(n) for n in asked if tuple(found[n.name].shape) == n.shape}
+    return [replace(n, shares=True) if n in asked and _places(n) in shares else n for n in layers]
+
+
+def _places(layer: Layer) -> tuple[int, ...]:
+    """Return how many places a layer has along each axis."""
+    axes = layer.field.axes if layer.field is not None else ()
+    return tuple(size for size, axis in zip(layer.shape, axes) if axis not in ("batch", "channel"))
+
+
+def _stride(model: nn.Module, layer: Layer) -> bool:
+    """Say whether a layer goes over its places in steps: a stride that it says, and fewer places than it is given."""
+    if layer.within is not None or getattr(model.get_submodule(layer.module), "stride", None) is None:
+        return False
+    return bool(layer.inputs) and layer.inputs[0] is not None and layer.inputs[0].spacing < layer.field.spacing

@@ -43,7 +43,7 @@ from explorer.network.tracing.layers import (
 from explorer.network.tracing.reaching import reaching, widest
 from explorer.network.tracing.reasons import declares
 from explorer.network.tracing.running import measured, no_tensor, tensors_in, tensors_of
-from explorer.network.tracing.studying import studied
+from explorer.network.tracing.studying import sharing, studied
 from explorer.network.tracing.trials import Sizes, counted, kept, sizes
 from explorer.network.tracing.walking import IN_ITSELF, held_elsewhere, holds_itself, named_modules, named_tensors
 from explorer.work.progress import Cancelled
@@ -123,7 +123,7 @@ def traced_run(
         return traced_run(model, x, x_field, overrides=overrides, parts=parts, inference=wiser)
     changed = overwritten(inputs.arguments, fresh, inputs_of(x, x_field).arguments)
     clones = changed or recorder.overwritten() or any(getattr(m, "inplace", False) for m in names)
-    layers = reaching(model, inputs, recorder.inference, layers)
+    layers = reaching(model, inputs, recorder.inference, layers if declared else sharing(model, inputs, layers))
     if recorder.masks:
         constant = constant_masks(model, inputs, recorder.inference, recorder.masks)
         layers = [settled(n, n.name in constant) if n.name in recorder.masks else n for n in layers]

@@ -222,7 +222,7 @@ def setting_of(base: Prepared, model: nn.Module, name: str, group: str) -> Setti
 
 def elements_of(base: Prepared, group: str) -> list[Element]:
     """Return elements of a group as an audit of the network takes them."""
-    step = common_step([layer.field.spacing for layer in base.trace.layers if layer.field])
+    step = common_step(base.trace.spacings)
     space, rng = space_of(base.inputs), np.random.default_rng(base.seed)
     size = space.inference(base.inputs).size(base.inputs)
     situation = Situation(size, step, base.card.boundary, rng, COUNT, space.kinds[0].name)
