@@ -208,6 +208,10 @@ class NetworkSpace(DeclaredSpace):
         """Return data that nobody chose with sides that are whole numbers of so many places."""
         return inputs
 
+    def left_open(self, form: Form) -> Sequence[str]:
+        """Return a sentence about each thing that nobody knows of what a network takes, and that is not tested."""
+        return ()
+
     @abstractmethod
     def inference(self, inputs: Inputs) -> Inference:
         """Return what there is to say of the tensors inside of a network called with these inputs."""

@@ -75,7 +75,7 @@ def audit(
     for g in groups:
         _require(g, card)
     model, given, p, first = _given(engine, state, dtype, overrides, count)
-    notes = (*((found,) if found else ()), *p.notes)
+    notes = (*((found,) if found else ()), *space_of_kind(card.domain).left_open(card.input), *p.notes)
     if not (group or card.groups):
         smaller, why = known_to(p.trace, p.values, p.inputs, groups[0], card.boundary)
         groups, notes = [smaller], (*notes, *((why,) if why else ()))

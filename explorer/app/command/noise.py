@@ -1,7 +1,8 @@
 """Give a network of somebody's data that hide no fault, where nobody chose the data that it is tested on.
 
 The sample of its kind was made for other networks. It may have zeros in channels that this one reads, the same numbers
-in two of them, few of the codes that it knows, and it may come back to itself when it is moved.
+in two of them, few of the codes that it knows, and it may come back to itself when it is moved. Its graph may have
+ones alone for weights, and no node that is its own neighbour.
 """
 
 from __future__ import annotations
@@ -40,12 +41,30 @@ def with_noise(p: Prepared, given: list[Inputs], seed: int) -> list[Inputs]:
         cases = [noise.with_x(codes[order].view_as(x)) for codes in _codes(p, first)]
     else:
         cases = [noise] if any(a is not b for a, b in zip(noise.values, first.values, strict=True)) else []
+    weighed = first.map(lambda value, field: _weighed(value, generator) if _between(value, field) else value)
+    if any(a is not b for a, b in zip(weighed.values, first.values, strict=True)):
+        cases.append(weighed)
     return [*given, *(case for case in cases if calls_alike(p.model, case, p.trace))]
 
 
 def _free(value: Tensor, field: FieldType) -> bool:
     """Say whether values may be any: what lies between places is often the same both ways, and points have edges."""
     return field.domain.placed and not field.domain.paired and value.numel() > 1 and isinstance(field.rep, Scalar)
+
+
+def _between(value: Tensor, field: FieldType) -> bool:
+    """Say whether values are a matrix of weights between places, none below zero."""
+    axes = field.domain.axes
+    return field.domain.paired and axes[-1] == axes[-2] and value.is_floating_point() and bool((value >= 0).all())
+
+
+def _weighed(value: Tensor, generator: torch.Generator) -> Tensor:
+    """Return a matrix of weights with other ones on its edges and on its diagonal, and symmetric if it was."""
+    drawn = torch.rand(value.shape, generator=generator, device="cpu", dtype=torch.float64) + 0.5
+    if torch.equal(value, value.transpose(-2, -1)):
+        drawn = (drawn + drawn.transpose(-2, -1)) / 2
+    weights = value * drawn.to(value)
+    return weights + torch.diag_embed(drawn.to(value).diagonal(dim1=-2, dim2=-1)) * value.max().clamp(min=1e-3)
 
 
 def _codes(p: Prepared, first: Inputs) -> list[Tensor]:

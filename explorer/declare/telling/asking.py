@@ -11,7 +11,7 @@ from typing import Any, Literal
 ANY = "any"  # of a size that may be any
 NUMBER, VECTOR, BELOW = "number", "vector", "below"  # what has no places: one, so many, a whole one below another
 CODES = "codes"  # so many whole ones below another, as a text beside an image is
-AXIS = r"[1-9][0-9]{0,4}|[A-Z]"  # of a table: its size, or the set whose members it counts
+AXIS = "([1-9][0-9]{0,4}|[A-Za-w])"  # of a table: its size, or the set whose members it counts
 LARGEST = 1 << 20  # of one size
 
 Sizes = tuple[int | str | None, ...]
@@ -37,7 +37,7 @@ class Question:
             from 0 to 9, of which the values are ("number",), ("vector", 5) and ("below", 10).
         words: what something "named" may be besides, as in "lengths:length", of which the value is ("length",).
         lettered: whether something "named" is a table, of whose axes those that count the members of a set are letters,
-            as in "x:1xAx3,adj:AxA", of which the values are ("1xAx3",) and ("AxA",).
+            as in "x:1xAx3,adj:AxA", of which the values are ("1xAx3",) and ("AxA",); small ones count what is no set.
         usual: the answer that need not be given.
     """
 
@@ -113,7 +113,10 @@ class Question:
 
     def _named(self, text: str) -> Sizes:
         if self.lettered:
-            if re.fullmatch(r"([1-9][0-9]{0,4}|[A-Z])(x([1-9][0-9]{0,4}|[A-Z])){0,4}", text.strip(), re.ASCII) is None:
+            if (
+                re.fullmatch(r"([1-9][0-9]{0,4}|[A-Za-w])(x([1-9][0-9]{0,4}|[A-Za-w])){0,4}", text.strip(), re.ASCII)
+                is None
+            ):
                 raise ValueError(
                     f"{self.name} are NAME:AXES, sizes and letters with an x between them, not {text!r:.60}"
                 )

@@ -195,6 +195,12 @@ class GraphSpace(Space):
         for axes in other_axes(network, form.way, form.axes, widths_of(form), AXES[:3]):
             yield replace(form, axes=axes)
 
+    def left_open(self, form: Form) -> list[str]:
+        from explorer.spaces.graph.network.tables import loose
+
+        assert isinstance(form, GraphInput)
+        return list(loose(form.tables))
+
     def declared(self, said: Declared) -> Form:
         form = super().declared(said)
         assert isinstance(form, GraphInput)

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from explorer.declare.inputs import Inputs
 from explorer.declare.types.fields import PAIR, FieldType
-from explorer.network.tracing.trials import answer_of
+from explorer.network.tracing.trials import answer_of, same_answer
 from explorer.spaces.graph.fields import GRAPH, NODE, NODE_INPUT, Edges, NodeIndex, Nodes
 
 FEWEST = 3  # members of a set that one can be left out of, and two still be told apart
@@ -103,7 +103,7 @@ def _empty_is_nothing(group: Members, values: Sequence[Tensor], model: nn.Module
         return False
     if one.shape != two.shape:  # an answer for each group has one more
         return one.ndim == two.ndim and sum(a != b for a, b in zip(one.shape, two.shape, strict=True)) == 1
-    return not bool(two.isfinite().all()) or torch.allclose(one, two, 1e-4, 1e-5)
+    return not bool(two.isfinite().all()) or same_answer(one, two)
 
 
 def _of_numbers_alone(found: Sequence[Members], values: Sequence[Tensor]) -> bool:

@@ -2,12 +2,13 @@
 
 A table is written as its axes with an x between them: numbers for their sizes, and for an axis that counts the members
 of a set a letter, the same for the same set, "1xAx3". Such sets may be of any size; nothing that a sample holds is
-like them, so their numbers are drawn at random.
+like them, so their numbers are drawn at random. A small letter, "Axb", is of an axis that may have any size too, of
+which nobody knows whether its order matters: it stays as it is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
@@ -37,13 +38,13 @@ def table(text: str, seed: int, rows: Sequence[int] = ROWS) -> Tensor:
 
     Between two sets it says who belongs to which group, with ones, and none is empty.
     """
-    axes = axes_of(text)
-    shape = [rows[ord(axis) - ord("A")] if axis.isupper() else int(axis) for axis in axes]
+    axes = [axis.upper() for axis in axes_of(text)]
+    shape = [rows[ord(axis) - ord("A")] if axis.isalpha() else int(axis) for axis in axes]
     chance = torch.Generator().manual_seed(seed)
-    if axes[-2:-1] == axes[-1:] and axes[-1].isupper():
+    if axes[-2:-1] == axes[-1:] and axes[-1].isalpha():
         found = torch.rand(shape, generator=chance, device="cpu")
         return (found + found.transpose(-2, -1)) / shape[-1]
-    if axes[-2:-1] != axes[-1:] and all(axis.isupper() for axis in axes[-2:]) and len(axes) > 1:
+    if axes[-2:-1] != axes[-1:] and all(axis.isalpha() for axis in axes[-2:]) and len(axes) > 1:
         at = torch.arange(max(shape[-2:]), device="cpu")
         found = (torch.rand(shape, generator=chance, device="cpu") < SHARED).float()
         found[..., at % shape[-2], at % shape[-1]] = 1.0
@@ -58,8 +59,19 @@ def fit_tables(sample: Sample, wanted: GraphInput) -> Sample:
     names = ", ".join(name for name, _ in wanted.tables)
     return replace(
         sample, domain="set", signals=MappingProxyType(made), names=(), channels=(), label_names=(),
-        notes=(f"{names} are random numbers in place of the data",),
+        notes=(f"{names} are random numbers in place of the data", *loose(wanted.tables)),
     )  # fmt: skip
+
+
+def loose(tables: Named) -> Iterator[str]:
+    """Yield what is said of each table with an axis of any size that is not known to be a set."""
+    for name, sizes in tables:
+        text = _text(sizes)
+        if text != (moved := text.upper().replace("X", "x")):
+            yield (
+                f"{name} runs with any number of columns, and their order stays as it is: it may matter, as that of "
+                f"steps in time; if they are members of a set, as groups are, say {name}:{moved}"
+            )
 
 
 def table_inputs(sample: Sample, form: GraphInput, device: torch.device, dtype: torch.dtype) -> Inputs:
@@ -95,8 +107,10 @@ def require_tables(tables: Named) -> None:
     """Raise ValueError where no table has one axis that counts the members of each set."""
     texts = [axes_of(_text(sizes)) for _, sizes in tables]
     letters = {axis for axes in texts for axis in axes if axis.isupper()}
+    small = {axis.upper() for axes in texts for axis in axes if axis.islower()}
     known = {chr(ord("A") + k) for k in range(len(ROWS))}
-    if not letters or not letters <= known or not all(any(t.count(n) == 1 for t in texts) for n in letters):
+    apart = letters | small <= known and not letters & small
+    if not letters or not apart or not all(any(t.count(n) == 1 for t in texts) for n in letters):
         raise ValueError(
             f"tables are NAME:AXES with an x between the sizes, and a letter of {', '.join(sorted(known))} for the axis"
             " that counts the members of a set, as in context_x:1xAx2,context_y:1xAx1,target_x:1xBx2"

@@ -63,7 +63,8 @@ def _laid_out(
                 break
     if not found:
         return None
-    return _grouped(network, call, next((one for one in found if _hears(network, call, one)), found[0]))
+    known = next((one for one in found if _hears(network, call, one)), found[0])
+    return _loosened(network, call, _grouped(network, call, known))
 
 
 def _grouped(network: nn.Module, call: ByName, texts: list[str]) -> list[str]:
@@ -79,6 +80,19 @@ def _grouped(network: nn.Module, call: ByName, texts: list[str]) -> list[str]:
             continue
         if any(one.of == k for one in groups_in(_made(made), taken, network, call)):
             return made
+    return texts
+
+
+def _loosened(network: nn.Module, call: ByName, texts: list[str]) -> list[str]:
+    """Return tables with a small letter for the columns of each that may have any number of them, as one did."""
+    for k, text in enumerate(texts):
+        *before, last = axes_of(text)
+        letter = chr(ord("a") + len(_sets(texts)) + len([axis for t in texts for axis in axes_of(t) if axis.islower()]))
+        made = [*texts[:k], "x".join([*before, letter]), *texts[k + 1 :]]
+        if last != "1" or not before or not before[-1].isupper() or ord(letter) - ord("a") >= len(ROWS):
+            continue
+        if all(answer_of(network, _made(made, rows), call) is not None for rows in (ROWS, OTHER_ROWS)):
+            texts = made
     return texts
 
 

@@ -90,6 +90,31 @@ def test_what_several_tables_are_is_found_by_trial_and_their_laws_are_judged(tmp
     assert (broken.verdict, broken.guilty) == ("broken", ("late",))
 
 
+HYPERGRAPH = """
+class Groups(nn.Module):
+    def __init__(self, fault=0):
+        super().__init__()
+        self.first, self.last, self.fault = nn.Linear(5, 8), nn.Linear(8, 3), fault
+
+    def forward(self, x, H):  # (nodes, channels), (nodes, groups)
+        h = self.first(x).relu()
+        e = H.t() @ h / H.sum(0)[:, None].clamp(min=1)
+        if self.fault:
+            e = e * torch.linspace(0.5, 1.5, len(e)).to(e)[:, None]
+        return self.last(H @ e / H.sum(1)[:, None].clamp(min=1) + h)
+"""
+
+
+def test_columns_of_any_number_that_are_no_set_by_trial_are_several_and_it_is_said(tmp_path: Path) -> None:
+    """A weight by the place of a group was tested with one group, and passed without a word."""
+    sound = checked(tmp_path, "Groups", more=HYPERGRAPH)
+    assert sound.verdict == "holds" and any("H: holds" in note for note in sound.warnings)
+    weighed = checked(tmp_path, "Groups(fault=1)", more=HYPERGRAPH)
+    assert any("tables=x:Ax5,H:Axb'" in note for note in weighed.warnings)
+    assert any("H runs with any number of columns" in note and "say H:AxB" in note for note in weighed.warnings)
+    assert checked(tmp_path, "Groups(fault=1)", "[set tables=x:Ax5,H:AxB]", HYPERGRAPH).verdict == "broken"
+
+
 def test_tables_are_said_in_the_file_or_beside_the_network(tmp_path: Path) -> None:
     said = "\nINPUT_TABLES = {'context_x': '1xAx3', 'context_y': '1xAx2', 'target_x': '1xBx2'}\n"
     report = checked(tmp_path, "Process", more=said, group="")
@@ -104,6 +129,7 @@ def test_tables_are_said_in_the_file_or_beside_the_network(tmp_path: Path) -> No
         ("{'positions': 'Ax3', 'directions': 'A*3'}", "sizes and letters"),
         ("{'positions': '9x3', 'directions': '9x3'}", "a letter of A, B, C, D"),
         ("{'positions': 'AxA'}", "a letter of A, B, C, D"),
+        ("{'positions': 'Ax3', 'directions': 'Axa'}", "a letter of A, B, C, D"),
         ("'Ax3'", "must be a dict of texts"),
     ],
 )
