@@ -68,8 +68,9 @@ def _renumbering(given: Given, seed: int) -> Element:
     found: Element = {}
     for value, act in zip(given.args, given.acts):
         kind, _, axis = act.partition("@")
-        if kind == "nodes":
-            found["nodes"] = torch.randperm(value.shape[int(axis or 0)], generator=generator)
+        if kind in ("nodes", "pairs"):
+            at = -1 if kind == "pairs" else int(axis or 0)
+            found.setdefault("nodes", torch.randperm(value.shape[at], generator=generator))
         elif kind == "others":
             found["others"] = torch.randperm(value.shape[int(axis or 0)], generator=generator)
         elif kind in ("index", "between", "ends"):
