@@ -73,6 +73,10 @@ class GridSpace(Space):
             "shape", "Shape", "Channels × height × width; a height or width may be any, as in 3 × any × any.", "sizes",
             sides=3,
         ),
+        Question(
+            "frames", "Frames", "Images one after the other, given as (batch, frames, channels, height, width).",
+            "whole", usual="1",
+        ),
         Question("multiple", "Multiple", "Sides that may be any are made multiples of it.", "whole", usual="1"),
         Question(
             "images", "Several images", "Name and shape of each, as in image:3xanyxany,mask:1xanyxany: given by name, "
@@ -97,7 +101,7 @@ class GridSpace(Space):
         from explorer.spaces.grid.network.several import fit_several
 
         assert isinstance(form, InputSpec)
-        return fit_several(sample, form.images) if form.images else fit(sample, form.shape, form.multiple or 1)
+        return fit_several(sample, form.images) if form.images else fit(sample, form.drawn, form.multiple or 1)
 
     def thumbnail(self, sample: Sample, side: int) -> NDArray[np.uint8] | None:
         from explorer.spaces.grid.thumbnail import image_thumbnail
@@ -144,7 +148,7 @@ class GridSpace(Space):
 
     def takes(self, form: Form) -> tuple[int | str | None, ...]:
         assert isinstance(form, InputSpec)
-        return form.shape
+        return form.drawn
 
     def inputs(self, sample: Sample, form: Form, device: torch.device, dtype: torch.dtype) -> Inputs:
         from explorer.network.input.inputs import from_signals
@@ -152,7 +156,8 @@ class GridSpace(Space):
 
         assert isinstance(form, InputSpec)
         if not form.images:
-            return from_signals(sample, (next(iter(sample.signals)),), device, dtype)
+            one = from_signals(sample, (next(iter(sample.signals)),), device, dtype)
+            return one if form.frames == 1 else replace(one, call=form.given)
         names, call = in_order(form.images)
         return replace(from_signals(sample, names, device, dtype), call=call)
 

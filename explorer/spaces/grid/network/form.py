@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from explorer.declare.card import Form
 from explorer.declare.telling.asking import Named
 from explorer.declare.telling.choices import Choice
 from explorer.declare.types.fields import FieldType, Scalar
 from explorer.spaces.grid.fields import grid
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 IMAGE = grid(Scalar(intensity=True))
 FITS = (("crop", "crop to the centre"), ("pad", "the whole picture, padded"), ("stretch", "stretch"))
@@ -24,6 +28,8 @@ class InputSpec(Form):
         images: name and shape of each argument, the first image with `shape`, of a network that takes several images,
             or takes one by its name or in a dict, or beside numbers that lie at no place, ("vector", 5), ("number",)
             or ("below", 10); () for one image.
+        frames: how many images, one after the other, a network of videos is given as (batch, frames, channels, height,
+            width): its data are one image with the channels of all of them, and move together.
         multiple: sides that are any are multiples of it, as a network takes them that halves and doubles them again.
     """
 
@@ -35,6 +41,16 @@ class InputSpec(Form):
     field: FieldType = IMAGE
     images: Named = ()
     multiple: int = 1
+    frames: int = 1
+
+    @property
+    def drawn(self) -> tuple[int, int | None, int | None]:
+        """Return the shape of its data: the channels of all frames in one image."""
+        return (self.shape[0] * self.frames, *self.shape[1:])
+
+    def given(self, network: Callable[..., Any], tensors: tuple[Tensor, ...]) -> Any:
+        """Return what a network of videos answers."""
+        return network(*(x.unflatten(1, (self.frames, -1)) for x in tensors))
 
     def choices(self, shape: tuple[int, ...], asked: Mapping[str, str]) -> tuple[Choice, ...]:
         fit = Choice("fit", "To the size of the network", FITS, asked.get("fit", FITS[0][0]))

@@ -20,7 +20,7 @@ from explorer.spaces.grid.fibres import declared_rep, rep_of
 from explorer.spaces.grid.fields import ChannelsLast, Grid, Pixels, TokenPairs, Tokens
 from explorer.spaces.grid.network.orientations import orientations
 from explorer.spaces.grid.network.reach import reaches
-from explorer.spaces.grid.network.stacked import stacks
+from explorer.spaces.grid.network.stacked import of_frames, stacks
 from explorer.spaces.grid.network.stimulus import another, each_image, elsewhere, has_blank_frame, noise_like
 from explorer.spaces.grid.network.strides import off_centre, pair
 from explorer.spaces.grid.network.tokens import placeless, token_layouts, tokens_of_map
@@ -57,8 +57,10 @@ class GridInference(Inference):
         steps: Mapping[tuple[int, int], float] = MappingProxyType({}),
         maps: frozenset[tuple[int, ...]] = frozenset(),
         stacked: Mapping[tuple[int, ...], Stack] = MappingProxyType({}),
+        batches: frozenset[int] = frozenset(),
     ) -> None:
         self.sides, self.batch = tuple(inputs.x.shape[-2:]), inputs.x.shape[0]
+        self.batches = batches | {self.batch}  # numbers of whole images that are samples, as frames of videos are
         self.layouts = layouts  # of so many tokens, as a trial has told them
         self.whole = whole  # shapes of what has no places, as an image of another size has told
         self.stacked = stacked  # of shapes with many axes, as a trial has told them
@@ -80,9 +82,10 @@ class GridInference(Inference):
         last = [n for n in layers if _guessed_map(n) and apart(n.shape[1:3]) is not None]
         placed = stacks(run, inputs.x, [*(n for n in layers if n.field is None), *last], apart)
         stacked = {s: laid for s, laid in placed.items() if s not in {n.shape for n in last} or laid.after}
-        if not (found or whole or steps or stacked):
+        frames = of_frames(run, inputs.x, [n for n in layers if n.field is None])
+        if not (found or whole or steps or stacked or frames):
             return None
-        return GridInference(inputs, found, whole, steps, maps, stacked)
+        return GridInference(inputs, found, whole, steps, maps, stacked, frames)
 
     def _maps(
         self, run: Trial, x: Tensor, layers: Sequence[Layer], known: Mapping[int, Tokens]
@@ -176,7 +179,7 @@ class GridInference(Inference):
     def fits(self, field: FieldType, value: Tensor) -> bool:
         if field.invariant and (value.ndim == 1 or tuple(value.shape) in self.whole):
             return True  # one number for each image, or numbers without places in several axes
-        if field.batched and value.ndim > 1 and value.shape[0] != self.batch:
+        if field.batched and value.ndim > 1 and value.shape[0] not in self.batches:
             return False  # a table for all images, or parts of them that were made samples
         if isinstance(field.domain, TokenPairs):
             return value.ndim in (3, 4) and tuple(value.shape[-2:]) == (field.domain.tokens.count,) * 2

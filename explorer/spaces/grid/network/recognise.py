@@ -5,6 +5,8 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from torch import nn
@@ -30,6 +32,7 @@ from explorer.spaces.grid.network.several import (
 
 SMALLEST = 8  # sides of images that are recognised by their number of pixels: less is as likely a table
 LARGER = 37  # another side: what runs on one alone is shown a size that it is likelier made for, such as 28
+FRAMES = (6, 8, 10, 16)  # of videos: no number of channels that is tried
 MULTIPLES = (2, 4, 8, 16)
 SIDES = (16, 28, 32, 48, 64, 84, 96, 128, 224, 256, 299)  # that networks are made for
 
@@ -59,6 +62,8 @@ def image_input(own: Recognised) -> InputSpec:
         return named_images(tuple((name, shape) for name in names))
     if own.by_keyword():
         return named_images(((needed[0], shape),))
+    if isinstance(frames := own.said("input_frames"), int) and frames > 1:
+        return InputSpec(shape, frames=frames)
     return _sized(own, shape) if declared is None and shape[1:] == (None, None) else InputSpec(shape)
 
 
@@ -102,6 +107,8 @@ def image_by_trial(own: Recognised, shape: InputShape | None = None) -> InputSpe
         return None
     # a first convolution may be given more than the image, and filters may be a parameter of the network itself
     found = next(images_by_trial(own.network(), (*(shape or ())[:1], 1, 3, *own.widths_of_filters(2))), None)
+    if found is not None and found.frames > 1:
+        own.why["frames"] = f"it runs on no image alone, and on {found.frames} of them, (batch, frames, channels, ...)"
     if found is not None and (shape is None or found != InputSpec(shape)):
         own.why["shape"] = own.why["multiple"] = "of the sizes that were tried it runs on such images"
         if shape is None:
@@ -111,32 +118,41 @@ def image_by_trial(own: Recognised, shape: InputShape | None = None) -> InputSpe
 
 def images_by_trial(network: nn.Module, widths: Iterable[int | None]) -> Iterator[InputSpec]:
     """Yield the images that a network runs with, of each width that is tried."""
-    for channels in dict.fromkeys(widths):
-        if channels and (found := sized(network, channels)) is not None:
+    wide = [channels for channels in dict.fromkeys(widths) if channels]
+    alone = False
+    for channels in wide:
+        if (found := sized(network, channels)) is not None:
+            alone = True
             yield found
+    for frames in () if alone else FRAMES:
+        yield from (found for c in wide if (found := sized(network, c, frames)) is not None)
 
 
-def sized(network: nn.Module, channels: int) -> InputSpec | None:
-    """Return sides that a network runs on with images of so many channels; None where it does on none."""
-    runs = _runs(network, channels, SIDE)
-    if runs and _runs(network, channels, LARGER):
-        return InputSpec((channels, None, None))
+def sized(network: nn.Module, channels: int, frames: int = 1) -> InputSpec | None:
+    """Return sides that a network runs on with images of so many channels, or videos; None where it does on none."""
+    runs = partial(_runs, network, channels, frames=frames)
+    found = InputSpec((channels, None, None), frames=frames)
+    first = runs(SIDE)
+    if first and runs(LARGER):
+        return found
+    if frames > 1 and not first and not any(runs(side) for side in (16, 32, 64)):
+        return None  # a video of many sides takes long to be refused
     for multiple in MULTIPLES:
         # odd multiples, so that a network that needs twice as much refuses them
         least = (SIDE // multiple // 2 * 2 + 1) * multiple
-        if all(_runs(network, channels, side) for side in (least, least + 2 * multiple)):
-            return InputSpec((channels, None, None), multiple=multiple)
+        if all(runs(side) for side in (least, least + 2 * multiple)):
+            return replace(found, multiple=multiple)
     # the smallest first: where every place attends to every other, a large image takes minutes to be refused
     sides = sorted({*SIDES, *_sides_told(network)})
-    one = next((side for side in sides if _runs(network, channels, side)), SIDE if runs else None)
+    one = next((side for side in sides if runs(side)), SIDE if first else None)
     if one is None:
         return None
     # with a table of places that is cut to the size of the image it runs on smaller ones than it is made for
     multiples = [side for side in sides if side % one == 0]
-    *_, last = itertools.takewhile(lambda side: side == one or _runs(network, channels, side), multiples)
-    bounded = last != multiples[-1] or not _runs(network, channels, 2 * last)
+    *_, last = itertools.takewhile(lambda side: side == one or runs(side), multiples)
+    bounded = last != multiples[-1] or not runs(2 * last)
     one = last if bounded else one
-    return InputSpec((channels, one, one))
+    return replace(found, shape=(channels, one, one))
 
 
 def _sides_told(network: nn.Module) -> set[int]:
@@ -153,8 +169,9 @@ def _square(number: int) -> bool:
     return number > 1 and math.isqrt(number) ** 2 == number
 
 
-def _runs(network: nn.Module, channels: int, side: int) -> bool:
-    return answer_of(network, (noise((1, channels, side, side)),)) is not None
+def _runs(network: nn.Module, channels: int, side: int, frames: int = 1) -> bool:
+    one = (channels, side, side) if frames == 1 else (frames, channels, side, side)
+    return answer_of(network, (noise((1, *one)),)) is not None
 
 
 def _in_type(module: nn.Module) -> Any:

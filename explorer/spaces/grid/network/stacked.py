@@ -48,6 +48,25 @@ def stacks(
     return {shape: laid for shape, laid in found.items() if shape not in unlike}
 
 
+def of_frames(run: Trial, x: Tensor, layers: Sequence[Layer]) -> frozenset[int]:
+    """Return how many samples layers have whose samples are whole images, several of each input, as frames of a video.
+
+    Of a larger image they are as many, and larger; parts of an image are more, and as large.
+    """
+    many = [n for n in layers if len(n.shape) > LEAST and n.shape[0] > len(x) and not n.shape[0] % len(x)]
+    if not many:
+        return frozenset()
+    try:
+        larger = run(x.repeat(1, 1, 2, 2), [layer.name for layer in many])
+    except torch.OutOfMemoryError:
+        raise
+    except LayerError:  # it takes images of this size and no other
+        return frozenset()
+    shapes = {layer: tuple(larger[layer.name].shape) for layer in many}
+    kept = [n for n, s in shapes.items() if s[:2] == n.shape[:2] and all(a > b for a, b in zip(s[-2:], n.shape[-2:]))]
+    return frozenset(layer.shape[0] for layer in kept)
+
+
 def _grown(layer: Layer, larger: Mapping[str, Tensor]) -> list[int]:
     """Return the axes along which a layer gives more for a larger image."""
     shape = (layer.shape[0], *larger[layer.name].shape[1:])
