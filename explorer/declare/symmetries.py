@@ -6,7 +6,7 @@ A family of symmetries is ONE file in this package that exports ONE constant, SY
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -63,6 +63,21 @@ class Symmetry:
     nearby: tuple[str, ...] = ()
     within: tuple[str, ...] = ()
 
+    @property
+    def typed(self) -> str:
+        """Return what a person types for it; groups of several spaces may be typed alike, as E3 is."""
+        return self.name if re.fullmatch(self.pattern, self.name) else self.pattern
+
+
+def typed_groups(domains: Collection[str] = ()) -> dict[str, str]:
+    """Return {what a person types: title} of the groups that act on one of some kinds of data; of all by default."""
+    every = symmetries().values()
+    found: dict[str, str] = {}
+    for symmetry in every:
+        if not domains or not set(domains).isdisjoint(symmetry.domains):
+            found.setdefault(symmetry.typed, symmetry.title)
+    return found
+
 
 @scanned
 def symmetries() -> dict[str, Symmetry]:
@@ -90,4 +105,4 @@ def find_symmetry(name: str) -> Symmetry:
         domains = tuple(dict.fromkeys(domain for symmetry in found for domain in symmetry.domains))
         return replace(found[0], domains=domains, elements=elements, filters=any(s.filters for s in found),
                        constants=any(s.constants for s in found), mixes=all(s.mixes for s in found))  # fmt: skip
-    raise ValueError(f"unknown group {name!r}; {known_names(name, symmetries(), 'list groups')}")
+    raise ValueError(f"unknown group {name!r}; {known_names(name, typed_groups(), 'list groups')}")

@@ -20,7 +20,7 @@ from explorer.declare.card import Card
 from explorer.declare.inputs import Inputs
 from explorer.declare.samples import Sample
 from explorer.declare.space import domain_word, kinds
-from explorer.declare.symmetries import Situation, find_symmetry, symmetries
+from explorer.declare.symmetries import Situation, find_symmetry, typed_groups
 from explorer.declare.telling.summaries import Law
 from explorer.equivariance import measure
 from explorer.equivariance.check import check_equivariance, common_step, unrepeated
@@ -117,7 +117,7 @@ def _require(group: str, card: Card) -> None:
     if not own.isdisjoint(symmetry.domains):
         return
     where, word = " or ".join(map(domain_word, symmetry.domains)), domain_word(card.domain)
-    names = ", ".join(name for name, known in symmetries().items() if not own.isdisjoint(known.domains))
+    names = ", ".join(typed_groups(own))
     said = f"{group} acts on a {where}, and the input is a {word}"
     if card.own:
         how = f"--input '{symmetry.domains[-1]}'"

@@ -43,9 +43,11 @@ def listed(args: argparse.Namespace, doors: Doors) -> int:
         case "views":
             rows = [{"name": name, "title": title} for name, title in doors.views()]
         case "groups":
-            from explorer.declare.symmetries import symmetries
+            from explorer.declare.symmetries import find_symmetry, typed_groups
 
-            rows = [{"name": s.name, "title": s.title, "domains": list(s.domains)} for s in symmetries().values()]
+            rows = [
+                {"name": n, "title": t, "domains": list(find_symmetry(n).domains)} for n, t in typed_groups().items()
+            ]
         case _:
             from explorer.data.readers import readers
 

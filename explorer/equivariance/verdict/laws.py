@@ -24,7 +24,7 @@ Candidate = tuple[str, str]  # a group, and its elements in words
 
 def candidates(kind: str) -> tuple[Candidate, ...]:
     """Return the groups that are tried on networks on a kind of data."""
-    return tuple(c for s in symmetries().values() if kind in s.domains for c in s.trials or ((s.name, s.title),))
+    return tuple(c for s in symmetries().values() if kind in s.domains for c in s.trials or ((s.typed, s.title),))
 
 
 def laws(

@@ -316,6 +316,11 @@ def amid_zeros(zeros: int) -> str:
     )
 
 
+def no_derivative(layer: str) -> str:
+    """Say that torch does not differentiate an operation forward."""
+    return f"torch has no forward derivative of what {layer or 'the network itself'} does"
+
+
 def between_steps(size: Sequence[int], step: int) -> str:
     """Say that what goes round the edge of data of this size falls between the steps of a network."""
     return (

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from explorer.declare.groups import group
-from explorer.declare.symmetries import Situation, find_symmetry, symmetries
+from explorer.declare.symmetries import Situation, find_symmetry, symmetries, typed_groups
 from explorer.declare.telling.counting import number_of
 from explorer.equivariance.check import common_step
 from explorer.spaces.grid.elements.affine import Affine
@@ -118,6 +118,10 @@ def test_names() -> None:
     assert set(symmetries()) == {"permutation"} | on_grids | of_time | on_meshes | on_points | of_cubes
     assert {name for name, symmetry in symmetries().items() if symmetry.domains == ("sequence",)} == of_time
     assert all(find_symmetry(name) is symmetries()[name] for name in of_time)
+    typed = typed_groups()
+    assert all(find_symmetry(name).title for name in typed), "what is listed can be typed"
+    assert {"SO3", "O3", "SE3", "E3", "R3", "similarity", "C4"} <= {*typed} and "E3 on points" not in typed
+    assert [*typed_groups(["sequence"])] == [n for n, s in symmetries().items() if s.domains == ("sequence",)]
     assert find_symmetry("C16") is find_symmetry("C4") and find_symmetry("D7") is find_symmetry("D4")
     with pytest.raises(ValueError, match=r"unknown group 'translations'; known are .*; did you mean 'translation'\?"):
         find_symmetry("translations")

@@ -48,7 +48,7 @@ def _scales(name: str, situation: Situation) -> list[tuple[str, Element]]:
 
 
 def _family(group: str, title: str) -> Symmetry:
-    return Symmetry(f"{group} on points", title, DOMAINS, group, _motions, constants=True, mixes=True,
+    return Symmetry(f"{group} on points", title[0].lower() + title[1:], DOMAINS, group, _motions, constants=True, mixes=True,
                     trials=((group, title),))  # fmt: skip
 
 
@@ -57,8 +57,8 @@ SYMMETRY = (
     _family("O3", "Rotations and mirrors of space"),
     _family("SE3", "Rotations and shifts of space"),
     _family("E3", "Rotations, shifts and mirrors of space"),
-    Symmetry("shifts of points", "Shifts of space", DOMAINS, "R3", _shifts, mixes=True,
+    Symmetry("shifts of points", "shifts of space", DOMAINS, "R3", _shifts, mixes=True,
              trials=(("R3", "Shifts of space"),)),
-    Symmetry("similarity", "Changes of scale", DOMAINS, "similarity", _scales,
+    Symmetry("similarity", "changes of scale", DOMAINS, "similarity", _scales,
              trials=(("similarity", "Changes of scale"),)),
 )  # fmt: skip
