@@ -48,7 +48,8 @@ def _scales(name: str, situation: Situation) -> list[tuple[str, Element]]:
 
 
 def _family(group: str, title: str) -> Symmetry:
-    return Symmetry(f"{group} on points", title[0].lower() + title[1:], DOMAINS, group, _motions, constants=True, mixes=True,
+    told = title[0].lower() + title[1:]
+    return Symmetry(f"{group} on points", told, DOMAINS, group, _motions, constants=True, mixes=True,
                     trials=((group, title),))  # fmt: skip
 
 
