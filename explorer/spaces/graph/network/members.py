@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from explorer.declare.inputs import Inputs
 from explorer.declare.types.fields import PAIR, FieldType
 from explorer.network.tracing.trials import answer_of, same_answer
-from explorer.spaces.graph.fields import GRAPH, NODE, NODE_INPUT, Edges, NodeIndex, Nodes
+from explorer.spaces.graph.fields import GRAPH, NODE, NODE_INPUT, Adjacency, Edges, NodeIndex, Nodes
 
 FEWEST = 3  # members of a set that one can be left out of, and two still be told apart
 MOST_TRIALS = 64  # of what lies along the members beside the first argument
@@ -43,7 +43,8 @@ class Members:
         found = []
         for k, axes in enumerate(self.axes):
             kind = NODE_INPUT if k == self.of else NODE
-            found.append(PAIR if len(axes) == 2 else replace(kind, domain=Nodes(axes[0])) if axes else GRAPH)
+            pairs = FieldType(Adjacency()) if k == self.of else PAIR
+            found.append(pairs if len(axes) == 2 else replace(kind, domain=Nodes(axes[0])) if axes else GRAPH)
         return tuple(found)
 
 
@@ -161,7 +162,7 @@ def _members(k: int, values: Sequence[Tensor], model: nn.Module, names: Sequence
                     f"the network runs with fewer of {told}; say what belongs together by equiscope.Inputs(values, "
                     "fields), with equiscope.fields.NODE for what has a row for each member"
                 )
-            found.append(run[0])
+            found += [one for one in run if one not in found]
     alone = len(values) == 1 and values[k].ndim == 2 and values[k].is_floating_point()
     if alone and [one.axes[k] for one in found] == [(1,)] and values[k].shape[0] >= FEWEST:
         raise ValueError(
@@ -185,6 +186,11 @@ def _along(k: int, axis: int, values: Sequence[Tensor], model: nn.Module, call: 
     """Return what may lie along an axis of argument `k`: the fewest of the others with which the network runs."""
     size = values[k].shape[axis]
     choices: list[list[Axes]] = [[(axis,)] if j == k else [(), *_counting(v, size)] for j, v in enumerate(values)]
+    both = (values[k].ndim - 2, values[k].ndim - 1)
+    if axis in both and values[k].shape[-2:] == (size, size):
+        alone = Members(k, tuple((axis,) if j == k else () for j in range(len(values))))
+        if answer_of(model, alone.fewer(values), call) is None:  # it may be a matrix of all pairs
+            choices[k] = [both, (axis,)]
     tried = sorted(islice(product(*choices), MOST_TRIALS), key=lambda axes: sum(map(bool, axes)))
     found: list[Members] = []
     for axes in tried:

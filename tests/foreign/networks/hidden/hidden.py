@@ -24,11 +24,16 @@ def built(file: str, name: str, fault: int) -> nn.Module:
     return made
 
 
-def both(file: str, name: str, given: Any, group: str, out: tuple[str, ...], culprit: str, **more: Any) -> list[Case]:
-    """Return a sound network and its twin as `check` opens them."""
+def both(
+    file: str, name: str, given: Any, group: str, out: tuple[str, ...], culprit: str, called: bool = False, **more: Any
+) -> list[Case]:
+    """Return a sound network and its twin as `check` opens them, or as they are `called` in Python."""
     more = {"hooks": False, **more}
     make = [partial(built, file, name, fault) for fault in (0, 1)]
     found = pair(name, make[0], make[1], culprit.split(), given, out, group, **more)
+    if called:
+        twins = [f"{case.twin}, called" if case.twin else "" for case in found]
+        return [replace(c, name=f"{c.name}, called", twin=t) for c, t in zip(found, twins, strict=True)]
     return [replace(case, door=f"{THEIRS / file}.py:{name}(fault={k})") for k, case in enumerate(found)]
 
 
@@ -102,6 +107,7 @@ CASES = (
     *sets("TopK", partial(members, 1, 9, 4), P, ("nodes@1",), "attention"),
     # which reads the diagonal, of which there is nothing in a graph without loops
     *sets("Equivariant2", dense, P, ("pairs",), "out"),
+    *sets("Equivariant2", dense, P, ("pairs",), "out", called=True),
     *sets("NormSet", partial(members, 1, 9, 3), P, ("nodes@1",), "l2"),
     *graphs("GINOrder", partial(listed, 7), P, NODES, "m2.0"),
     *graphs("DiffPool", partial(dense, 5), P, FIXED, ""),
