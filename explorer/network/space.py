@@ -30,9 +30,11 @@ class Inference(ABC):
 
     Attributes:
         untold: the receptive radius of what functional code made: NaN where `reaches` finds it, else endless.
+        hears_codes: whether `reaches` finds it with whole numbers for an input too, such as those of tokens.
     """
 
     untold: ClassVar[float] = float("inf")
+    hears_codes: ClassVar[bool] = False
 
     @abstractmethod
     def fits(self, field: FieldType, value: Tensor) -> bool:

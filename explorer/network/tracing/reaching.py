@@ -26,11 +26,11 @@ def reaching(model: nn.Module, inputs: Inputs, inference: Inference, layers: lis
     The trial is many runs and most elements need no radius: it is made when the first one is asked for.
     """
     unknown = {n.name: n.field for n in layers if math.isnan(n.told) and n.field is not None}
-    if not unknown or not inputs.x.is_floating_point() or not inputs.x.numel():
+    if not unknown or not (inputs.x.is_floating_point() or inference.hears_codes) or not inputs.x.numel():
         return layers
     alike = [
         k for k, (v, f) in enumerate(zip(inputs.arguments, inputs.fields))
-        if v.is_floating_point() and v.numel() and type(f.domain) is type(inputs.field.domain)
+        if (k == 0 or v.is_floating_point()) and v.numel() and type(f.domain) is type(inputs.field.domain)
     ]  # fmt: skip
     many = len(layers) > MANY
 

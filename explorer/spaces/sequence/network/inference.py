@@ -134,6 +134,7 @@ class SequenceInference(Inference):
     """
 
     untold = math.nan
+    hears_codes = True
 
     def __init__(
         self, inputs: Inputs, told: Mapping[tuple[int, int, int], float] = MappingProxyType({}),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 
 import torch
@@ -17,6 +17,7 @@ Run = Callable[[Tensor], Mapping[str, Tensor]]
 
 SHORT = 512  # steps on which layers are tried first in place of a sequence of more than twice as many as MIDDLE
 MIDDLE, SHARE = 2304, 6  # steps on which they are tried again, or a sixth of the sequence where that is more
+CODES = 3  # other ones that a step is given
 LONGER, LONG = 4, 64  # times as many steps tell a long reach from an endless one, for sequences of at most so many
 
 
@@ -29,6 +30,8 @@ def reaches(run: Run, x: Tensor, field: FieldType, fields: Mapping[str, FieldTyp
         fields: of these layers.
     """
     steps = field.domain.places_first(x)
+    if not x.is_floating_point() and len(steps.unique()) < 2:
+        return {}
     known = _on_fewer(run, steps, field, fields) if len(steps) > 2 * MIDDLE else {}
     fields = {name: of for name, of in fields.items() if name not in known}
     if not fields:
@@ -66,6 +69,8 @@ def _on_fewer(run: Run, steps: Tensor, field: FieldType, fields: Mapping[str, Fi
 
 def _noise(like: Tensor, steps: int) -> Tensor:
     generator = torch.Generator().manual_seed(0)
+    if not like.is_floating_point():  # no other codes are known than those that are there
+        return like[torch.randint(len(like), (steps,), generator=generator).to(like.device)]
     size = float(like.std()) if like.numel() > 1 else 0.0
     return (
         torch.randn((steps, *like.shape[1:]), generator=generator, device="cpu", dtype=torch.float64) * (size or 1.0)
@@ -104,11 +109,11 @@ def _heard(
     """Return `found`, 0 or NaN where it is not to be known, with how far changed steps are heard."""
     faint: set[str] = set()
     ends, middle = (0, len(noise) - 1), len(noise) // 2
-    for at, size in ((middle, LOUD), (ends[0], 1.0), (ends[1], 1.0), (ends[0], LOUD), (ends[1], LOUD)):
+    for at, value in _others(noise, middle, ends):
         wanted = [n for n, reach in found.items() if math.isfinite(reach)]
         if not wanted:
             return found
-        after = changed(at, noise[at].flip(0) * -size + size)
+        after = changed(at, value)
         for n in wanted:
             # what is no farther round the end than the middle is heard has been wrapped round by circular padding
             within = 0.0 if at == middle else found[n]
@@ -118,13 +123,28 @@ def _heard(
             if fades:
                 faint.add(n)
             found[n] = max(found[n], reach)
-    if faint := {n for n in faint if math.isfinite(found[n])}:
+    faint = {n for n in faint if math.isfinite(found[n])}
+    if not noise.is_floating_point():
+        return {n: math.nan if n in faint else reach for n, reach in found.items()}
+    if faint:
         # what is not a number never fades, however far it goes
         for at in ends:
             after = changed(at, math.nan)
             for n in faint:
                 found[n] = max(found[n], _farthest(fields[n], at, len(noise), found[n], after[n].isnan()))
     return found
+
+
+def _others(noise: Tensor, middle: int, ends: tuple[int, int]) -> Iterator[tuple[int, Tensor]]:
+    """Yield steps and other values for them: louder ones too, or codes that lie elsewhere."""
+    if noise.is_floating_point():
+        for at, size in ((middle, LOUD), (ends[0], 1.0), (ends[1], 1.0), (ends[0], LOUD), (ends[1], LOUD)):
+            yield at, noise[at].flip(0) * -size + size
+        return
+    codes = noise.flatten(1).unique(dim=0) if noise.ndim > 1 else noise.unique()
+    for at in (middle, *ends):
+        others = [code for code in codes if not torch.equal(code.flatten(), noise[at].flatten())]
+        yield from ((at, others[k].view_as(noise[at])) for k in range(0, len(others), max(1, len(others) // CODES)))
 
 
 def _nowhere(_: Tensor) -> float:

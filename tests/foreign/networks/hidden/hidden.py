@@ -100,6 +100,8 @@ CASES = (
     *series("Autoformer", partial(steps, 3, "NTC"), "circular-shift", ("steps@1",), "out"),
     *series("GatedTCN", partial(steps, 1, "NCT"), "shift", ("steps@2",), "filters.2", inside=8),
     *series("CharCNN", partial(ids, 26), "circular-shift", FIXED, "fc"),
+    # what it sees of numbers that are looked up no layer tells, and no padding is known of them
+    *series("WaveNetish", partial(ids, 32), "shift", ("steps@2",), "f.3 g.3", inside=23),
     *series("LinearAttention", partial(members, 1, 9, 5), P, ("nodes@1",), "o"),
     *series("MaskedEncoder", partial(ids, 20), P, FIXED, "t.layers.0.self_attn"),
     *sets("Sinkhorn", partial(members, 9, 4), P, NODES, "g"),

@@ -110,3 +110,26 @@ class MaskedEncoder(nn.Module):
         h = self.t(h, src_key_padding_mask=pad)
         keep = (~pad)[..., None].to(h.dtype)
         return self.cls((h * keep).sum(1) / keep.sum(1).clamp(min=1))
+
+
+class WaveNetish(nn.Module):
+    """Numbers of sounds, one-hot and causal: a logit for each of them at every step."""
+
+    def __init__(self, fault=0):
+        super().__init__()
+        self.start = nn.Conv1d(32, 8, 1)
+        self.f = nn.ModuleList(nn.Conv1d(8, 8, 2, dilation=2**i) for i in range(4))
+        self.g = nn.ModuleList(nn.Conv1d(8, 8, 2, dilation=2**i) for i in range(4))
+        self.end = nn.Conv1d(8, 32, 1)
+        self.fault = fault
+
+    def forward(self, ids):
+        x = self.start(F.one_hot(ids, 32).transpose(1, 2).to(self.start.weight.dtype))
+        skip = 0
+        for i in range(4):
+            p = F.pad(x, (2**i, 0))
+            z = self.f[i](p).tanh() * self.g[i](p).sigmoid()
+            if self.fault and i == 2:
+                z = z * torch.linspace(0.5, 1.5, z.shape[-1]).to(z)
+            skip, x = skip + z, x + z
+        return self.end(skip.relu())
