@@ -48,7 +48,7 @@ def steps(channels, layout):
 
 
 def ids(most, act="steps@1"):
-    return Given((torch.randint(1, most, (1, 24), generator=torch.Generator().manual_seed(3)),), (act,))
+    return Given((torch.randint(1, most, (1, 60), generator=torch.Generator().manual_seed(3)),), (act,))
 
 
 def members(*shape):
