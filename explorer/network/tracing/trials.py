@@ -6,6 +6,7 @@ import inspect
 import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stderr
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -27,6 +28,7 @@ from explorer.network.tracing.walking import attribute, modules_of, parameters_o
 
 _DRAWS = 3
 TINY = 1e-12  # an answer that is smaller says nothing
+_not_found: ContextVar[list[ModuleNotFoundError] | None] = ContextVar("modules that trials miss", default=None)
 _HOOKS = ("_forward_hooks", "_forward_pre_hooks")
 
 
@@ -84,8 +86,21 @@ def answer_of(
             return first_tensor(answer)
         except (torch.OutOfMemoryError, KeyboardInterrupt):
             raise
-        except Exception:  # a forward of somebody else's may raise anything
+        except Exception as error:  # a forward of somebody else's may raise anything
+            if isinstance(error, ModuleNotFoundError) and (noted := _not_found.get()) is not None:
+                noted.append(error)
             return None
+
+
+@contextmanager
+def noting_modules() -> Iterator[list[ModuleNotFoundError]]:
+    """Collect which modules trials of a network did not find: no other input would bring them."""
+    noted = list[ModuleNotFoundError]()
+    token = _not_found.set(noted)
+    try:
+        yield noted
+    finally:
+        _not_found.reset(token)
 
 
 def same_answer(one: Tensor, other: Tensor) -> bool:

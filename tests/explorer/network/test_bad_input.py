@@ -21,7 +21,7 @@ from explorer.declare.elements import parse_chain
 from explorer.network.opening.files.looking import contents
 from explorer.network.opening.helpers import causes, place_of
 from explorer.network.opening.loading import find_card, load_model
-from explorer.network.opening.refusals import ModelError
+from explorer.network.opening.refusals import ModelError, Unknown
 from explorer.network.opening.stored_weights import load_weights
 from explorer.network.tracing.layers import LayerError
 from explorer.state.state import State
@@ -51,7 +51,23 @@ DATA = "random:1x1x12x12"
 # {what: (the end of the file, what the sentence says)}
 REFUSED = {
     "a syntax error": ("def net(:\n", "could not be run: SyntaxError: .*line 19"),
-    "a missing import": ("import nowhere_at_all\n", r"No module named 'nowhere_at_all' \(line 19\)"),
+    "a missing import": (
+        "import nowhere_at_all\n",
+        r"No module named 'nowhere_at_all', neither beside .*python\S* -m pip install nowhere_at_all adds it, if its "
+        r"package is called so too \(line 19\)",
+    ),
+    "a missing part of a package": (
+        "import torch.nn.nowhere.further\n",
+        r"No module named 'torch.nn.nowhere' in torch \d\S* \(.*torch\) \(line 19\)",
+    ),
+    "a missing import inside": (
+        "class net(Net):\n    def end(self, x):\n        import nowhere_at_all.deep\n",
+        r"forward raised ModuleNotFoundError: No module named 'nowhere_at_all', neither .* called so too$",
+    ),
+    "an import with a dot": (
+        "from .blocks import Block\n",
+        r"a file is run by itself .*write the module's name without the dot, .* \(line 19\)",
+    ),
     "an exception": ("1 / 0\n", r"ZeroDivisionError: division by zero \(line 19\)"),
     "an exit": ("raise SystemExit(3)\n", r"could not be run: SystemExit: 3 \(line 19\)"),
     "no such name": ("", "defines no 'net'"),
@@ -229,6 +245,20 @@ def test_what_cannot_be_is_one_sentence(what: str, tmp_path: Path) -> None:
             ask()
         said = sentence(caught.value)
         assert "\n" not in said and "Traceback" not in said
+
+
+@pytest.mark.parametrize("takes", ["x", "p, q", "x, edge_index", "batch"])
+def test_a_module_that_a_forward_misses_is_told_in_place_of_what_it_might_take(takes: str, tmp_path: Path) -> None:
+    path = tmp_path / "net.py"
+    path.write_text(
+        f"from torch import nn\nclass Net(nn.Module):\n    def forward(self, {takes}):\n        import beside\n"
+        f"        return {takes}\n"
+    )
+    (tmp_path / "beside.py").write_text("\nimport nowhere_at_all\n")
+    told = r"^\S+net.py: its forward raised .*'nowhere_at_all', neither .* too \(beside.py, line 2\)$"
+    with pytest.raises(ModelError, match=told) as caught:
+        find_card(f"{path}:Net", {}, trust=True)
+    assert not isinstance(caught.value, Unknown), "another input would not bring the module"
 
 
 def test_nan_is_refused_by_check_and_shown_in_the_window(tmp_path: Path) -> None:
