@@ -8,6 +8,7 @@ from contextlib import suppress
 from importlib import metadata, util
 
 _WITHOUT_VALUES = re.compile(r"\bmeta tensors?\b|\bdevices?,? (?:[a-z]+(?::\d+)? and )?meta\b|\bis on meta\b")
+_NO_GPU = re.compile(r"not compiled with CUDA|no NVIDIA driver|No CUDA GPUs|not linked with support for mps|No XPU")
 
 
 def in_our_words(text: str) -> str:
@@ -17,6 +18,11 @@ def in_our_words(text: str) -> str:
         return (
             "the GPU has stopped at an index that is out of range, or at another assertion of its own, and gives no "
             "more answers in this process: start again on the CPU, where the layer is named"
+        )
+    if _NO_GPU.search(text):
+        return (
+            "it asks for a GPU, and torch finds none here: leave out .cuda() and .to('cuda'), and make tensors where "
+            "others are, as by device=x.device"
         )
     if text.startswith("attempted relative import with no known"):
         return (
@@ -35,6 +41,11 @@ def first_line(error: BaseException, most: int = 200) -> str:
     return line if len(line) <= most else f"{line[: most - 1].rstrip()}…"
 
 
+def lacks_something(error: BaseException) -> bool:
+    """Say whether an exception is about what is not here, a module or a GPU, which no other input would bring."""
+    return isinstance(error, ModuleNotFoundError) or bool(_NO_GPU.search(str(error)[:1000]))
+
+
 def module_not_found(error: ModuleNotFoundError) -> str:
     """Return which module is missing and what to type, or which package it is missing in; "" where none is named.
 
@@ -48,8 +59,8 @@ def module_not_found(error: ModuleNotFoundError) -> str:
         spec = util.find_spec(top)
     if spec is None:
         return (
-            f"No module named {error.name!r}, neither beside the file nor in the Python that runs this program; "
-            f"{sys.executable} -m pip install {top} adds it, if its package is called so too"
+            f"No module named {error.name!r} beside the file or in the program's Python; "
+            f"{sys.executable} -m pip install {top} adds it, if its package is called so"
         )
     held = ""
     with suppress(metadata.PackageNotFoundError):

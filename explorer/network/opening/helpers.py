@@ -124,9 +124,12 @@ def place_of(error: BaseException, path: Path) -> tuple[str, int] | None:
 
 
 def line_told(error: BaseException, path: Path) -> str:
-    """Return " (line n)" of a file, or of which one beside it, for where an exception arose; "" elsewhere."""
+    """Return " (line n)" of a file, or of which one beside it, for where an exception arose.
+
+    It is "" for one that came from elsewhere, and for one that says itself which line it is about.
+    """
     at = place_of(error, path)
-    if at is None:
+    if at is None or (isinstance(error, SyntaxError) and f"line {at[1]}" in str(error)):
         return ""
     beside = "" if Path(at[0]).resolve() == path.resolve() else f"{Path(at[0]).name}, "
     return f" ({beside}line {at[1]})"
