@@ -258,7 +258,7 @@ def prepare(
             why = [*(card.notes if card.own and raised else ()), *runs_as_made(model, x, made_in, dtype)]
             if not why:
                 raise
-            raise LayerError(error.where, f"{error}; {'; '.join(why)}") from error
+            raise LayerError(error.where, f"{str(error).rstrip('.')}; {'; '.join(why)}") from error
         names = [layer.name for layer in traced.layers]
         slow = first is not None and first.seconds >= SLOW_SECONDS
         if first is not None and slow:

@@ -265,7 +265,7 @@ class Models(QObject):
         before = self._controller.state
         self._controller.change(changes)
         if self._controller.state == before:  # the same network of other code
-            self._controller.refresh()
+            self._controller.refresh(anew=True)
 
     # sessions ---------------------------------------------------------------------------------------------
     def session(self, session: Session, path: str) -> None:
