@@ -59,7 +59,7 @@ def module_not_found(error: ModuleNotFoundError) -> str:
         spec = util.find_spec(top)
     if spec is None:
         return (
-            f"No module named {error.name!r} beside the file or in the program's Python; "
+            f"No module named {error.name!r} beside it or installed; "
             f"{sys.executable} -m pip install {top} adds it, if its package is called so"
         )
     held = ""

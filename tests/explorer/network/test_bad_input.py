@@ -53,8 +53,8 @@ REFUSED = {
     "a syntax error": ("def net(:\n", "could not be run: SyntaxError: .*line 19"),
     "a missing import": (
         "import nowhere_at_all\n",
-        r"No module named 'nowhere_at_all' beside the file .*python\S* -m pip install nowhere_at_all adds it, if its "
-        r"package is called so \(line 19\)",
+        r"No module named 'nowhere_at_all' beside it or installed; .*python\S* -m pip install nowhere_at_all adds it, "
+        r"if its package is called so \(line 19\)",
     ),
     "a missing part of a package": (
         "import torch.nn.nowhere.further\n",
