@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stderr
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import torch
@@ -77,8 +78,13 @@ def untouched(module: nn.Module) -> Iterator[None]:
 
 def _theirs(hooks: Mapping[int, Any]) -> Any:
     """Return a mapping of hooks without those that this program has put there."""
-    kept = {k: hook for k, hook in hooks.items() if not str(getattr(hook, "__module__", "")).startswith(_OURS)}
-    return type(hooks)(kept)  # type: ignore[call-arg]
+    return type(hooks)((k, hook) for k, hook in hooks.items() if not _is_ours(hook))  # type: ignore[call-arg]
+
+
+def _is_ours(hook: Any) -> bool:
+    while isinstance(hook, partial):
+        hook = hook.func
+    return str(getattr(hook, "__module__", "")).startswith(_OURS)
 
 
 def answer_of(

@@ -7,6 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from explorer.network.inner.watching import watching
 from explorer.network.tracing.trials import Counting, answer_of, pointwise
 
 
@@ -45,3 +46,13 @@ def test_hooks_of_the_program_rest_in_a_trial() -> None:
     counting = Counting(call)
     assert answer_of(network, [x], counting) is not None
     assert counting.calls == 2, "the layer and the network, once each"
+
+
+def test_hooks_of_the_program_rest_also_where_they_watch_what_arises_inside() -> None:
+    network, x = nn.RNN(3, 4, batch_first=True), torch.rand(2, 5, 3)
+    found: list[str] = []
+    with watching(network, lambda name, inner: found.append(name)) as finish:
+        answer_of(network, [x])
+        network(x)
+        finish()
+    assert found and not any("#" in name for name in found), "the trial was none of its calls"
