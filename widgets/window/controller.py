@@ -77,7 +77,7 @@ class Controller(QObject):
         self._watch = QTimer(self, interval=WATCH_MS)
         self._watch.timeout.connect(self._runner.check_busy)
         self.files = FileWatch(self)
-        self.files.changed.connect(self.refresh)
+        self.files.changed.connect(lambda: self.refresh(anew=True))  # what was saved may hang
         self._watched_told = False
         self.player = Player(self, self)
         self.player.changed.connect(self.played)
@@ -283,10 +283,10 @@ class Controller(QObject):
         self._runner.cancel()
         self.waiting = False
 
-    def refresh(self) -> None:
-        """Ask again for the present state, whose answer has become another one."""
+    def refresh(self, anew: bool = False) -> None:
+        """Ask again for the present state, whose answer has become another one; `anew`: end what still runs of it."""
         self._runner.want_orbit(None)
-        self._ask()
+        self._ask(anew)
 
     # inside -----------------------------------------------------------------------------------------------
     def _become(self, state: State, tag: str | None = None) -> None:
@@ -311,10 +311,10 @@ class Controller(QObject):
         self.state_changed.emit(old, new)
         self._ask()
 
-    def _ask(self) -> None:
+    def _ask(self, anew: bool = False) -> None:
         if self.catalogue is not None:
             self.waiting = True
-            self._runner.submit(self.state)
+            self._runner.submit(self.state, anew)
             self._runner.want_orbit(self.state)
 
     def _layers(self, state: State) -> tuple[LayerInfo, ...]:

@@ -150,19 +150,13 @@ def _declare_input(args: argparse.Namespace) -> None:
 
 def _told(error: BaseException, model: str) -> str:
     """Return one line that says what is wrong and where: the layer, and the line of a person's own file."""
-    from explorer.app.thread.failures import path_in_sentence, sentence
-    from explorer.network.opening.helpers import causes
+    from explorer.app.thread.failures import located, path_in_sentence, sentence
 
     text = sentence(error).rstrip(".")
     where = str(getattr(error, "where", "") or "")
     if where and where not in text:
         text += f" [{path_in_sentence(where)}]"
-    if (path := code_of(model)) is None or "(line " in text:
-        return text
-    for cause in causes(error):
-        if steps := [s for s in traceback.extract_tb(cause.__traceback__) if Path(s.filename).name == path.name]:
-            return f"{text} ({path.name}, line {steps[-1].lineno})"
-    return text
+    return located(text, error, (model,))
 
 
 def engine_starter(args: argparse.Namespace, doors: Doors) -> Callable[[], LocalEngine]:

@@ -59,7 +59,7 @@ class Runner:
         # Guards everything below. It is held while delivering, so that nothing is delivered after close() and
         # no Busy comes after the word that all is done.
         self._change = threading.Condition(threading.RLock())
-        self._closing = False
+        self._closing = self._renewed = False
         self._latest: State | None = None
         self._pending: State | None = None
         self._cancel = False  # for what is running now
@@ -88,9 +88,10 @@ class Runner:
             self._thread = threading.Thread(target=self._work, name="equiscope-worker", daemon=True)
             self._thread.start()
 
-    def submit(self, state: State) -> None:
-        """Ask for the frame of `state`, in place of whatever was asked for before and not begun."""
+    def submit(self, state: State, anew: bool = False) -> None:
+        """Ask for the frame of `state`, in place of what was not begun; where it is made `anew`, of all that runs."""
         with self._change:
+            self._renewed = self._renewed or anew
             self._asked = self._clock()
             self._latest = self._pending = state
             if self._mover is not None:
@@ -208,7 +209,7 @@ class Runner:
             if job is not None and (job.unwanted or (given_up and job.begun)):
                 self._end(job, job.cancelled(self._latest or State()))
                 return True
-            state, self._pending = self._pending, None
+            state, self._pending, self._renewed = self._pending, None, False
             wanted, turn = self._orbit_state, self._orbit_round
             if state is None and job is not None:
                 job.begun = True
@@ -397,9 +398,8 @@ class Runner:
     def _given_up(self, state: State) -> bool:
         """Say whether the answer to `state` would be shown to nobody."""
         with self._change:
-            if self._closing or self._cancel:
-                return True
-            return self._pending is not None and self._pending.epoch != state.epoch
+            given_up = self._closing or self._cancel or self._renewed
+            return given_up or (self._pending is not None and self._pending.epoch != state.epoch)
 
     def _heard(
         self, unwanted: Callable[[], bool], urgent: Callable[[], bool] | None = None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 PARTLY = "partly:"  # "d4-cnn@partly:my.safetensors": what fits of them
@@ -140,6 +140,19 @@ def named_as_shown(name: str) -> str:
     short = re.split(r"[/\\]", path.rstrip("/\\"))[-1]
     told = f"{chosen} in {short}" if chosen else re.split(r"[/\\]", weights)[-1] if weights else short
     return " ".join(told.split())  # a file may be called so that it takes several lines
+
+
+def told_apart(names: Iterable[str], title: Callable[[str], str] = named_as_shown) -> dict[str, str]:
+    """Return short titles of names; to those that are alike are added the last folders by which they differ."""
+    short = {name: title(name) for name in names}
+    folders = {n: Path(os.path.dirname(split_call(split_name(n)[0])[0])).parts for n in short}
+    found = {}
+    for name, told in short.items():
+        alike = [folders[n] for n in short if short[n] == told and folders[n] != folders[name]]
+        own = folders[name]
+        apart = (k for k in range(1, len(own) + 1) if all(own[-k:] != other[-k:] for other in alike))
+        found[name] = f"{told} ({'/'.join(own[-k:])})" if alike and (k := next(apart, 0)) else told
+    return found
 
 
 def file_stem(name: str) -> str:

@@ -17,7 +17,7 @@ from explorer.network.tracing.walking import modules_of
 _ATOMS = frozenset({int, float, bool, str, bytes, complex, type(None), type})
 _OWN = frozenset(vars(nn.Module()))  # what torch itself keeps in a module
 _NESTED = 3  # lists in lists that are looked into
-_EMPTY = frozenset({dict, OrderedDict, set, list})  # a copy of an empty one is a new one
+_PLAIN = frozenset({dict, OrderedDict, set, list})  # a copy of an empty one is a new one
 
 
 def duplicate(model: nn.Module) -> nn.Module:
@@ -31,6 +31,9 @@ def duplicate(model: nn.Module) -> nn.Module:
     for module in modules_of(made):
         own = vars(module)
         own.update({name: _enclosing(f, memo) for name, f in own.items() if isinstance(f, FunctionType)})
+        for held in own.values():  # hooks, or a table of functions
+            if type(held) in (dict, OrderedDict):
+                held.update({k: _enclosing(f, memo) for k, f in held.items() if isinstance(f, FunctionType)})
     return made
 
 
@@ -60,6 +63,8 @@ def _cell(cell: CellType, memo: Mapping[int, Any]) -> CellType:
 
 
 def _of_copied(value: Any, memo: Mapping[int, Any], within: int = _NESTED) -> bool:
+    if type(value) in _PLAIN and type(memo.get(id(value))) is type(value):
+        return True  # such as a list that a hook fills and the forward reads
     if isinstance(value, dict | list | tuple):
         inside = value.values() if isinstance(value, dict) else value
         return within > 0 and any(_of_copied(v, memo, within - 1) for v in inside)
@@ -70,6 +75,8 @@ def _twin(value: Any, memo: Mapping[int, Any], within: int = _NESTED) -> Any:
     """Return the copy of a module or tensor, or of a plain list, tuple or dict of some; else the value."""
     if not _of_copied(value, memo, within):
         return value
+    if type(known := memo.get(id(value))) is type(value):
+        return known
     if type(value) is dict:
         return {key: _twin(v, memo, within - 1) for key, v in value.items()}
     if type(value) in (list, tuple):
@@ -148,7 +155,7 @@ def _value(name: str, value: Any, memo: dict[int, Any]) -> Any:
     kind = type(value)
     if kind in _ATOMS or (kind is tuple and all(type(v) in _ATOMS for v in value)):
         return value
-    if kind in _EMPTY and not value:
+    if kind in _PLAIN and not value:
         # handles of hooks refer to the dictionaries of their module, empty ones too
         return memo.setdefault(id(value), kind())
     if name == "_modules" and kind in (dict, OrderedDict):

@@ -14,7 +14,11 @@ from explorer.declare.states.model_name import beside
 from explorer.declare.telling.asking import Declared, declared_from
 from explorer.network.input.absent import with_absent
 from explorer.network.input.recognise import Ambiguous, Recognised
+from explorer.network.opening.helpers import line_told
+from explorer.network.opening.refusals import ModelError
 from explorer.network.space import NetworkSpace, space_of_kind, spaces
+from explorer.network.tracing.layers import named_error
+from explorer.network.tracing.trials import noting_lacks
 from explorer.work.files.replacing import write_whole
 from explorer.work.progress import waited
 
@@ -47,13 +51,28 @@ def taken(own: Recognised, said: Declared | None, where: str) -> Taken:
         ValueError: what is said cannot be, or nothing tells what it takes; in one sentence.
     """
     if said is None:
-        space, form = _as_it_runs(own)
+        with noting_lacks() as lacking:
+            try:
+                space, form = _as_it_runs(own)
+            except ValueError:
+                _require_all(own, lacking)
+                raise
+        if own.unproven:
+            _require_all(own, lacking)
         return Taken(space, form.data or space.kinds[0].name, form, dict(own.why))
     if said.kind not in kinds():
         raise ValueError(f"{said.kind!r:.40} is no kind of data; the kinds are {', '.join(kinds())}")
     space = space_of_kind(said.kind)
     form = space.declared(said)
     return Taken(space, said.kind, form, dict.fromkeys(("data", *(name for name, _ in said.answers)), where))
+
+
+def _require_all(own: Recognised, lacking: Sequence[Exception]) -> None:
+    """Refuse a network that ran with nothing that was tried, where its forward asks for what is not here."""
+    if lacking:
+        line = line_told(lacking[0], Path(own.where))
+        told = f"{own.where}: its forward raised {named_error(lacking[0])}{line}"
+        raise ModelError(own.where, told) from lacking[0]
 
 
 def _as_it_runs(own: Recognised) -> tuple[NetworkSpace, Form]:

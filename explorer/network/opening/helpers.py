@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 import traceback
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from types import ModuleType
 
@@ -29,6 +32,8 @@ def importing_from(path: Path, files: Iterable[str]) -> Iterator[None]:
     """
     folder = path.resolve().parent
     import_as_text({Path(file).parent for file in files})
+    if not any(isinstance(finder, _Later) for finder in sys.meta_path):
+        sys.meta_path.append(_Later())
     _make_room(folder)
     sys.path.insert(0, str(folder))
     # bytecode is found by a time in whole seconds: a file saved twice in one would be run as it was first
@@ -52,6 +57,25 @@ def _make_room(folder: Path) -> None:
             top = name.partition(".")[0]
             if (folder / f"{top}.py").is_file() or (folder / top).is_dir():
                 del sys.modules[name]
+
+
+class _Later(MetaPathFinder):
+    """Finds modules beside a file that its code imports when it has long been run, as in a forward."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        frame = sys._getframe(1) if path is None else None
+        asked = set[str]()
+        while frame is not None:
+            if (file := frame.f_code.co_filename) not in asked:
+                asked.add(file)
+                real = os.path.realpath(file)
+                for folder in (f for f in _folders if real.startswith(f + os.sep)):
+                    if (found := PathFinder.find_spec(fullname, [folder])) is not None:
+                        return found
+            frame = frame.f_back
+        return None
 
 
 def helpers(path: Path) -> dict[str, ModuleType]:
@@ -97,6 +121,18 @@ def place_of(error: BaseException, path: Path) -> tuple[str, int] | None:
         if isinstance(step, SyntaxError) and step.filename and _within(step.filename, folder):
             found = (step.filename, step.lineno or 0)
     return found
+
+
+def line_told(error: BaseException, path: Path) -> str:
+    """Return " (line n)" of a file, or of which one beside it, for where an exception arose.
+
+    It is "" for one that came from elsewhere, and for one that says itself which line it is about.
+    """
+    at = place_of(error, path)
+    if at is None or (isinstance(error, SyntaxError) and f"line {at[1]}" in str(error)):
+        return ""
+    beside = "" if Path(at[0]).resolve() == path.resolve() else f"{Path(at[0]).name}, "
+    return f" ({beside}line {at[1]})"
 
 
 def causes(error: BaseException) -> Iterator[BaseException]:

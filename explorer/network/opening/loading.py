@@ -12,7 +12,6 @@ import importlib.util
 import inspect
 import re
 import sys
-import traceback
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import replace
@@ -49,7 +48,7 @@ from explorer.network.opening.files.python_text import code_files, read_python
 from explorer.network.opening.files.trust import Trust
 from explorer.network.opening.global_state import drawn_by_shape, reseed, same_numbers, settled
 from explorer.network.opening.handing import handing_on
-from explorer.network.opening.helpers import importing_from
+from explorer.network.opening.helpers import importing_from, line_told
 from explorer.network.opening.refusals import ModelError, Unknown, Untrusted
 from explorer.network.opening.stored_weights import WEIGHTS, load_weights
 from explorer.network.opening.typed_arguments import maker
@@ -305,14 +304,8 @@ def _executed(path: Path) -> ModuleType:
         if isinstance(error, KeyboardInterrupt):
             raise
         told = f"{path} could not be run: {named_error(error)}"
-        raise ModelError(str(path), told + _line(error, path)) from error
+        raise ModelError(str(path), told + line_told(error, path)) from error
     return module
-
-
-def _line(error: BaseException, path: Path) -> str:
-    """Return " (line n)" for the innermost line of a file that an exception came through."""
-    steps = [step for step in traceback.extract_tb(error.__traceback__) if Path(step.filename) == path]
-    return f" (line {steps[-1].lineno})" if steps else ""
 
 
 def _defined(path: Path) -> list[str]:
@@ -385,7 +378,7 @@ def built(name: str, build: Callable[[], nn.Module]) -> nn.Module:
         raise
     except BaseException as error:
         told = f"{name} could not be built: {named_error(error)}"
-        raise ModelError(name, told + _line(error, code_of(name) or Path(name))) from error
+        raise ModelError(name, told + line_told(error, code_of(name) or Path(name))) from error
     finally:
         torch.set_rng_state(state)
 

@@ -154,7 +154,8 @@ def capture(
             handle.remove()
     if len(outputs) < len(wanted):
         name = min(set(wanted) - outputs.keys())
-        raise LayerError(name, f"layer {name} was not called on this input")
+        told = "the network chooses its layers by its input, so there is nothing to compare"
+        raise LayerError(name, f"layer {name} was not called on this input, and on another it was: {told}")
     if not torch.is_grad_enabled():  # the network may have asked for derivatives within: nobody else does
         outputs = {n: v.detach() if isinstance(v, Tensor) and v.requires_grad else v for n, v in outputs.items()}
     return outputs, fed

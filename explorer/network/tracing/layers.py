@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from explorer.declare.types.fields import FieldType
 from explorer.network.tracing.walking import named_modules
-from explorer.work.words import in_our_words
+from explorer.work.words import in_our_words, module_not_found
 
 OUTPUT = "output"  # the name of the root module's own result, when no named module produced it
 FORWARD = "forward"  # the same in a network that has a layer called "output"; no layer can be called this
@@ -202,6 +202,8 @@ def named_error(error: BaseException) -> str:
         text = ""
     if kind == "EOFError" and text == "EOF when reading a line":
         return f"{kind}: it asks for a line to be typed (input()), and there is nobody to ask; take that line out"
+    if isinstance(error, ModuleNotFoundError) and (told := module_not_found(error)):
+        return f"{kind}: {told}"
     text = _WRITTEN.sub(r"\1\2", in_our_words(text) or text)
     if len(text) > LONG:  # libraries go on with advice to their own developers
         first, stop, _ = text.partition(". ")

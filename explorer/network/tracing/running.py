@@ -58,6 +58,8 @@ def no_tensor(value: Any) -> str:
     if inspect.iscoroutine(value):
         value.close()  # else Python warns later that nobody has waited for it
         return "a coroutine: its forward is async, and nothing waits for it here"
+    if held := next((name for name, v in getattr(value, "__dict__", {}).items() if isinstance(v, Tensor)), ""):
+        return f"{told_kind(value)}, an object that is not looked into: return its {held}, a tuple, dict or dataclass"
     return f"{told_kind(value)}, which holds no tensor"
 
 

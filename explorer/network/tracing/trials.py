@@ -6,7 +6,9 @@ import inspect
 import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stderr
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import torch
@@ -24,15 +26,21 @@ from explorer.network.space import Inference
 from explorer.network.tracing.bounded import bounded, joined
 from explorer.network.tracing.running import evaluating, first_tensor, measured, tensors_in, tensors_of
 from explorer.network.tracing.walking import attribute, modules_of, parameters_of
+from explorer.work.words import lacks_something
 
 _DRAWS = 3
 TINY = 1e-12  # an answer that is smaller says nothing
+_lacking: ContextVar[list[Exception] | None] = ContextVar("what trials said of what is not here", default=None)
+_OURS = __name__.removesuffix("network.tracing.trials")
 _HOOKS = ("_forward_hooks", "_forward_pre_hooks")
 
 
 @contextmanager
 def untouched(module: nn.Module) -> Iterator[None]:
-    """Run a module in eval mode, without gradients and hooks; it and the random state are as before afterwards."""
+    """Run a module in eval mode, without gradients and without hooks of this program; it is as before afterwards.
+
+    Hooks of its own stay: they may scale what a layer gives, or keep it for the end of the forward.
+    """
     modules = modules_of(module)
     scripts = [(m, m.training) for m in modules if isinstance(m, torch.jit.ScriptModule)]
     # what a script is made of lies outside of Python
@@ -45,7 +53,7 @@ def untouched(module: nn.Module) -> Iterator[None]:
     try:
         for m, own, _ in saved:
             # the mappings of hooks are put aside, not emptied: who holds a handle on a hook can still remove it
-            vars(m).update({name: type(own[name])() for name in _HOOKS if name in own}, training=False)
+            vars(m).update({name: _theirs(own[name]) for name in _HOOKS if name in own}, training=False)
         for script, _ in scripts:
             script.eval()
         with torch.no_grad(), bounded(module):
@@ -68,6 +76,17 @@ def untouched(module: nn.Module) -> Iterator[None]:
             torch.cuda.set_rng_state_all(cuda_rng)
 
 
+def _theirs(hooks: Mapping[int, Any]) -> Any:
+    """Return a mapping of hooks without those that this program has put there."""
+    return type(hooks)((k, hook) for k, hook in hooks.items() if not _is_ours(hook))  # type: ignore[call-arg]
+
+
+def _is_ours(hook: Any) -> bool:
+    while isinstance(hook, partial):
+        hook = hook.func
+    return str(getattr(hook, "__module__", "")).startswith(_OURS)
+
+
 def answer_of(
     network: nn.Module, given: Sequence[Tensor], call: Callable[[nn.Module, tuple[Tensor, ...]], Any] | None = None
 ) -> Tensor | None:
@@ -84,8 +103,21 @@ def answer_of(
             return first_tensor(answer)
         except (torch.OutOfMemoryError, KeyboardInterrupt):
             raise
-        except Exception:  # a forward of somebody else's may raise anything
+        except Exception as error:  # a forward of somebody else's may raise anything
+            if (noted := _lacking.get()) is not None and lacks_something(error):
+                noted.append(error)
             return None
+
+
+@contextmanager
+def noting_lacks() -> Iterator[list[Exception]]:
+    """Collect what trials of a network said of something that is not here: no other input would bring it."""
+    noted = list[Exception]()
+    token = _lacking.set(noted)
+    try:
+        yield noted
+    finally:
+        _lacking.reset(token)
 
 
 def same_answer(one: Tensor, other: Tensor) -> bool:

@@ -29,6 +29,7 @@ from explorer.network.changing.precision import converted, copied, on_device
 from explorer.network.describing.statistics import exact, first_strange
 from explorer.network.input.inputs import called, noticing
 from explorer.network.opening.global_state import reseed
+from explorer.network.opening.helpers import causes
 from explorer.network.space import space_of, spaces
 from explorer.network.tracing.capture import capture
 from explorer.network.tracing.layers import Layer, LayerError, Trace, innermost
@@ -253,10 +254,11 @@ def prepare(
             there = ", ".join(name for name, _ in named_modules(model) if name)
             raise ValueError(f"{error.args[0]}; {card.name} has: {there}") from None
         except LayerError as error:
-            why = [*(card.notes if card.own else ()), *runs_as_made(model, x, made_in, dtype)]
+            raised = any(not isinstance(step, LayerError) for step in causes(error))  # else it ran with its input
+            why = [*(card.notes if card.own and raised else ()), *runs_as_made(model, x, made_in, dtype)]
             if not why:
                 raise
-            raise LayerError(error.where, f"{error}; {'; '.join(why)}") from error
+            raise LayerError(error.where, f"{str(error).rstrip('.')}; {'; '.join(why)}") from error
         names = [layer.name for layer in traced.layers]
         slow = first is not None and first.seconds >= SLOW_SECONDS
         if first is not None and slow:

@@ -21,7 +21,7 @@ from explorer.declare.elements import parse_chain
 from explorer.network.opening.files.looking import contents
 from explorer.network.opening.helpers import causes, place_of
 from explorer.network.opening.loading import find_card, load_model
-from explorer.network.opening.refusals import ModelError
+from explorer.network.opening.refusals import ModelError, Unknown
 from explorer.network.opening.stored_weights import load_weights
 from explorer.network.tracing.layers import LayerError
 from explorer.state.state import State
@@ -51,7 +51,23 @@ DATA = "random:1x1x12x12"
 # {what: (the end of the file, what the sentence says)}
 REFUSED = {
     "a syntax error": ("def net(:\n", "could not be run: SyntaxError: .*line 19"),
-    "a missing import": ("import nowhere_at_all\n", r"No module named 'nowhere_at_all' \(line 19\)"),
+    "a missing import": (
+        "import nowhere_at_all\n",
+        r"No module named 'nowhere_at_all' beside it or installed; .*python\S* -m pip install nowhere_at_all adds it, "
+        r"if its package is called so \(line 19\)",
+    ),
+    "a missing part of a package": (
+        "import torch.nn.nowhere.further\n",
+        r"No module named 'torch.nn.nowhere' in torch \d\S* \(.*torch\) \(line 19\)",
+    ),
+    "a missing import inside": (
+        "class net(Net):\n    def end(self, x):\n        import nowhere_at_all.deep\n",
+        r"forward raised ModuleNotFoundError: No module named 'nowhere_at_all' beside .* called so$",
+    ),
+    "an import with a dot": (
+        "from .blocks import Block\n",
+        r"a file is run by itself .*write the module's name without the dot, .* \(line 19\)",
+    ),
     "an exception": ("1 / 0\n", r"ZeroDivisionError: division by zero \(line 19\)"),
     "an exit": ("raise SystemExit(3)\n", r"could not be run: SystemExit: 3 \(line 19\)"),
     "no such name": ("", "defines no 'net'"),
@@ -186,6 +202,11 @@ WORKS = {
         "def net():\n    made = Net()\n    made.conv.register_forward_hook(lambda m, a, r: r * 2)\n"
         "    made.register_forward_pre_hook(lambda m, a: (a[0] + 1,))\n    return made\n"
     ),
+    "hooks that keep values for the forward": (
+        "class net(Net):\n    def __init__(self):\n        super().__init__()\n        self.kept = {}\n"
+        "        self.conv.register_forward_hook(lambda m, a, r: self.kept.update(conv=r))\n"
+        "    def end(self, x):\n        return self.kept.pop('conv') + x\n"
+    ),
     "a dict": "class net(Net):\n    def end(self, x):\n        return {'a': x, 'b': [x * 2, None], 'n': 3}\n",
     "a tuple": "class net(Net):\n    def end(self, x):\n        return x, (x.mean((2, 3)), None)\n",
     "a dataclass": (
@@ -231,6 +252,54 @@ def test_what_cannot_be_is_one_sentence(what: str, tmp_path: Path) -> None:
         assert "\n" not in said and "Traceback" not in said
 
 
+RETURNS = {
+    "x.to_sparse()": "gives a sparse tensor: make it dense with",
+    "torch.nested.nested_tensor([x[0], x[0]])": "gives a nested tensor: pad it with",
+    "x.tolist()": "returned list, which holds no tensor",
+    "float(x.mean())": "returned float, which holds no tensor",
+    "Answer(x)": "returned Answer, an object that is not looked into: return its x, a tuple, dict or dataclass",
+}
+
+
+@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")
+@pytest.mark.parametrize("answer", RETURNS)
+def test_what_a_network_that_runs_returns_is_not_laid_to_its_input(answer: str, tmp_path: Path) -> None:
+    path = tmp_path / "net.py"
+    path.write_text(
+        "import torch\nfrom torch import nn\nclass Answer:\n    def __init__(self, x):\n        self.x = x\n"
+        "class net(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        f"        self.conv = nn.Conv2d(3, 2, 3)\n    def forward(self, x):\n        x = self.conv(x)\n"
+        f"        return {answer}\n"
+    )
+    with pytest.raises(LayerError, match=RETURNS[answer]) as caught:
+        LocalEngine({}, trust=True).answer(State(f"{path}:net"), lambda: False)
+    assert "tried" not in str(caught.value)
+
+
+def test_a_gpu_that_is_not_there_is_not_laid_to_the_input(tmp_path: Path) -> None:
+    path = tmp_path / "net.py"
+    path.write_text(
+        "import torch\nfrom torch import nn\nclass Net(nn.Module):\n    def forward(self, x):\n"
+        "        raise AssertionError('Torch not compiled with CUDA enabled')\n"
+    )
+    with pytest.raises(ModelError, match=r"net.py: its forward raised .* asks for a GPU, .* \(line 5\)$"):
+        find_card(f"{path}:Net", {}, trust=True)
+
+
+@pytest.mark.parametrize("takes", ["x", "p, q", "x, edge_index", "batch"])
+def test_a_module_that_a_forward_misses_is_told_in_place_of_what_it_might_take(takes: str, tmp_path: Path) -> None:
+    path = tmp_path / "net.py"
+    path.write_text(
+        f"from torch import nn\nclass Net(nn.Module):\n    def forward(self, {takes}):\n        import beside\n"
+        f"        return {takes}\n"
+    )
+    (tmp_path / "beside.py").write_text("\nimport nowhere_at_all\n")
+    told = r"^\S+net.py: its forward raised .*'nowhere_at_all' beside .* so \(beside.py, line 2\)$"
+    with pytest.raises(ModelError, match=told) as caught:
+        find_card(f"{path}:Net", {}, trust=True)
+    assert not isinstance(caught.value, Unknown), "another input would not bring the module"
+
+
 def test_nan_is_refused_by_check_and_shown_in_the_window(tmp_path: Path) -> None:
     path = tmp_path / "net.py"
     path.write_text(HEAD + "class net(Net):\n    def end(self, x):\n        return x / 0 * 0\n")
@@ -248,7 +317,7 @@ def test_what_is_odd_is_measured(what: str, tmp_path: Path) -> None:
     report = checked(path, engine)
     assert report.verdict == "holds", report.text()
     kept = engine.network(State(f"{path}:net"), f"{path}:net")
-    own = 2 if what == "hooks of its own" else 0
+    own = {"hooks of its own": 2, "hooks that keep values for the forward": 1}.get(what, 0)
     assert sum(hooks_of(kept)) == own
     assert sum(hooks_of(engine.prepared(State(f"{path}:net", sample=DATA), f"{path}:net").model)) == own
     gc.collect()

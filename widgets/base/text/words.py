@@ -109,7 +109,9 @@ def _verdict(square: Square) -> str:
     broken = [n.name for n in square.layers if (m := square.measures.get(n.name)) and m.verdict == "broken"]
     match square.verdict:
         case "undefined":
-            return "no number: it gives NaN or infinite values"
+            errors = {n.name: m.cumulative for n in square.layers if (m := square.measures.get(n.name)) is not None}
+            strange = (name for name, error in errors.items() if error is not None and math.isnan(error))
+            return f"no number: {next(strange, 'it')} gives NaN or infinite values"
         case "no law" if square.message:
             return f"no verdict: {square.brief}"
         case "unmoved":

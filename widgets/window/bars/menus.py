@@ -10,7 +10,7 @@ from PySide6.QtGui import QAction, QActionGroup, QKeySequence
 from PySide6.QtWidgets import QMenu
 
 from explorer.declare.elements import Transform, transforms
-from explorer.declare.states.model_name import code_of, named_as_shown
+from explorer.declare.states.model_name import code_of, told_apart
 from explorer.state.catalogue import Catalogue
 from explorer.state.resolve import DTYPES
 from explorer.state.state import State
@@ -358,8 +358,8 @@ class Menus(QObject):
         own = [name for name in self._files.models.recent() if name != model and code_of(name) is not None]
         if own:
             inner = compare.menu.addMenu("Your own")
-            for name in own:
-                inner.addAction(named_as_shown(name).replace("&", "&&"), partial(self._files.models.beside, name))
+            for name, title in told_apart(own).items():
+                inner.addAction(title.replace("&", "&&"), partial(self._files.models.beside, name))
         compare.menu.setIcon(icon("compare"))
         compare.menu.menuAction().setVisible(bool(others or own))
 

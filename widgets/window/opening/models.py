@@ -21,6 +21,7 @@ from explorer.declare.states.model_name import (
     package_of,
     split_call,
     split_name,
+    told_apart,
     with_whole_paths,
 )
 from explorer.network.opening.files.contents import Contents
@@ -137,8 +138,8 @@ class Models(QObject):
         """Return the (name, title) of the models that weights can go into: the one in use, then own ones."""
         state, info = self._controller.state, self._controller.info
         title = info.title if info is not None else named_as_shown(state.model)
-        own = [(name, named_as_shown(name)) for name in self.recent() if code_of(name) and name != state.model]
-        return [("", f"{title} (in use)"), *own]
+        own = told_apart(name for name in self.recent() if code_of(name) and name != state.model)
+        return [("", f"{title} (in use)"), *own.items()]
 
     def _find(self, title: str) -> str:
         return QFileDialog.getOpenFileName(self._shell, title, str(self._shell.settings.value("folder", "")), FILTER)[0]
@@ -265,7 +266,7 @@ class Models(QObject):
         before = self._controller.state
         self._controller.change(changes)
         if self._controller.state == before:  # the same network of other code
-            self._controller.refresh()
+            self._controller.refresh(anew=True)
 
     # sessions ---------------------------------------------------------------------------------------------
     def session(self, session: Session, path: str) -> None:

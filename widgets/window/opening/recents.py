@@ -10,6 +10,7 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QMenu
 
+from explorer.declare.states.model_name import told_apart
 from widgets.base.settings import texts
 from widgets.window.room.shell import Shell
 
@@ -52,10 +53,10 @@ class Recents:
 
     def fill(self, menu: QMenu) -> None:
         menu.clear()
-        for name in self.names():
+        for name, title in told_apart(self.names(), self._title).items():
             path = self._path_of(name)
             gone = "" if not path or os.path.exists(path) else "  (gone)"
-            action = menu.addAction(f"{self._title(name)}{gone}".replace("&", "&&"), partial(self.choose, name))
+            action = menu.addAction(f"{title}{gone}".replace("&", "&&"), partial(self.choose, name))
             action.setToolTip(name)
         if menu.isEmpty():
             menu.addAction("Nothing yet").setEnabled(False)

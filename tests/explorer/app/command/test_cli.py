@@ -446,7 +446,7 @@ NET = (
         ("raise KeyError('oh no')", ["KeyError", "oh no", "line 1"]),
         ("import sys\nsys.exit(0)", ["SystemExit", "line 2"]),
         ("def (", ["SyntaxError", "line 1"]),
-        ("import not_installed", ["No module named 'not_installed'"]),
+        ("import not_installed", ["No module named 'not_installed'", "pip install not_installed", "line 1"]),
         ("Nett = 3", ["defines no 'Net'"]),
         ("Net = 3", ["int"]),
         ("def Net(): return 3", ["returned int"]),

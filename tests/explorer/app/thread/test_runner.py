@@ -215,6 +215,20 @@ def test_another_epoch_cancels_what_runs(bench: Bench) -> None:
     assert bench.rest() == []
 
 
+def test_what_is_made_anew_cancels_what_runs(bench: Bench) -> None:
+    """The file of a network that hangs was mended: its epoch is the same, and its answer will never come."""
+    bench.engine.gate.clear()
+    bench.runner.submit(turned(10))
+    bench.engine.entered.get(timeout=WAIT)
+    bench.runner.submit(turned(20), anew=True)
+    bench.runner.submit(turned(30))  # a drag goes on meanwhile
+    assert bench.engine.entered.get(timeout=WAIT) == turned(30)
+    bench.engine.gate.set()
+    assert bench.next(Frame).state == turned(30)
+    assert bench.engine.ended == [(turned(10), "cancelled"), (turned(30), "finished")]
+    assert bench.rest() == []
+
+
 def test_a_finished_frame_of_a_stale_epoch_is_dropped(bench: Bench) -> None:
     def deaf(state: State, cancelled: Callable[[], bool]) -> Frame:
         bench.engine.entered.put(state)

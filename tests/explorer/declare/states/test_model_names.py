@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from explorer.declare.states.model_name import files_of, named_as_shown, split_call, split_input, split_name
+from explorer.declare.states.model_name import files_of, named_as_shown, split_call, split_input, split_name, told_apart
 
 
 @pytest.mark.parametrize(
@@ -29,3 +29,16 @@ def test_no_name_takes_the_square_of_its_length(words: str, count: int) -> None:
     for read in (split_name, split_input, split_call, files_of, named_as_shown):
         read(name)
     assert time.process_time() - began < 5.0
+
+
+def test_names_that_are_alike_are_told_apart_by_their_folders() -> None:
+    told = told_apart(
+        [
+            "/a/one/src/net.py:Net", "/a/two/src/net.py:Net(3, 'x/y')", "/b/net.py:Net@/w.pt", "/b/net.py:Net",
+            "/b/other.py:Net", "/a/one",
+        ]
+    )  # fmt: skip
+    assert list(told.values()) == [
+        "Net in net.py (one/src)", "Net in net.py (two/src)", "Net in net.py (b)", "Net in net.py (b)",
+        "Net in other.py", "one",
+    ]  # fmt: skip

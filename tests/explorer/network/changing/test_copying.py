@@ -155,3 +155,33 @@ def test_functions_that_enclose_layers_run_those_of_the_copy() -> None:
     twin(x.double())
     assert seen == ["fc"] and twin.each(x)[0].dtype == torch.float64
     assert twin.plain is network.plain  # what encloses nothing of it is shared
+
+
+class Kept(nn.Module):
+    """Keeps what a layer gives by hooks of closures, in a table and in a list of its own, and reads that at the end."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first, self.last = nn.Linear(3, 3), nn.Linear(3, 3)
+        self.seen: dict[str, Tensor] = {}
+        self.all: list[Tensor] = []
+        entries = self.all
+        self.first.register_forward_hook(lambda module, given, result: self.seen.update(first=result))
+        self.last.register_forward_pre_hook(lambda module, given: entries.append(given[0]))
+        self.last.register_forward_hook(self.doubled)
+
+    def doubled(self, module: nn.Module, given: tuple[Tensor, ...], result: Tensor) -> Tensor:
+        return 2 * result + self.first.bias
+
+    def forward(self, x: Tensor) -> Tensor:
+        y: Tensor = self.last(self.first(x))
+        return y + self.seen.pop("first") + self.all.pop()
+
+
+def test_hooks_that_keep_values_keep_them_in_the_copy() -> None:
+    torch.manual_seed(0)
+    network, x = Kept(), torch.rand(5, 3)
+    expected = network(x)
+    twin = duplicate(network).double()
+    assert torch.allclose(twin(x.double()).float(), expected) and torch.equal(network(x), expected)
+    assert not network.seen and not network.all and not twin.seen and not twin.all

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import pickle
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -135,6 +137,22 @@ def test_a_file_may_import_its_neighbours(tmp_path: Path) -> None:
     written(tmp_path / "neighbour_of_net.py", "WIDTH = 5\n")
     text = "from torch import nn\nfrom neighbour_of_net import WIDTH\nnet = nn.Sequential(nn.Conv2d(1, WIDTH, 3))\n"
     assert file_card(written(tmp_path / "net.py", text), "net", trust=True).input.shape == (1, None, None)
+
+
+def test_a_forward_may_import_a_neighbour(tmp_path: Path) -> None:
+    (tmp_path / "twice.py").write_text("def twice(x):\n    from parts.more import once\n    return once(x) * 2\n")
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts" / "more.py").write_text("once = float\n")
+    (tmp_path / "later.py").write_text(
+        "from torch import nn\nclass Net(nn.Module):\n    def forward(self, x):\n"
+        "        import twice\n        return twice.twice(x)\n"
+    )
+    made = load_model(find_card(f"{tmp_path / 'later.py'}:Net", {}, trust=True))
+    assert made(3) == 6.0
+    for name in ("twice", "parts", "parts.more"):
+        del sys.modules[name]
+    with pytest.raises(ModuleNotFoundError):  # only who lies beside it finds it
+        importlib.import_module("twice")
 
 
 def test_files_of_the_same_name_are_told_apart(tmp_path: Path) -> None:

@@ -25,6 +25,7 @@ from widgets.views.choosing.cards import COUNT, IMAGE, INFO
 from widgets.views.choosing.filters import Favourites
 from widgets.views.choosing.gallery import GalleryView
 from widgets.views.choosing.model_card import MOST_LINES, fitted, paint_lines
+from widgets.views.choosing.own_networks import own_models
 from widgets.views.choosing.pictures import FOLDER, SIZE, THEMES, thumbnail
 
 ODD = odd_frames()
@@ -434,6 +435,20 @@ def test_networks_of_ones_own_are_listed_and_asked_about(view, tmp_path):
         assert asked == [f"{file}:Net"] and not wishes, "the window asks before it runs"
     finally:
         open_settings().remove("recent_models")
+
+
+def test_networks_of_ones_own_that_are_called_alike_are_told_apart(view, tmp_path):
+    files = [tmp_path / folder / "net.py" for folder in ("one", "two")]
+    for file in files:
+        file.parent.mkdir()
+        file.touch()
+    settings = open_settings()
+    settings.setValue("recent_models", [f"{file}:Net" for file in files])
+    try:
+        titles = [info.title for info in own_models(view.catalogue, settings)]
+    finally:
+        settings.remove("recent_models")
+    assert titles == ["Net in net.py (one)", "Net in net.py (two)"]
 
 
 def test_a_long_name_of_a_kind_of_data_is_written_smaller_not_cut(qtbot):

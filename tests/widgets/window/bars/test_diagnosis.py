@@ -215,9 +215,10 @@ def test_a_network_that_gives_nan_is_shown_up_to_there(qtbot: QtBot, opened: Cal
     square = frame.squares[0]
     assert [layer.name for layer in square.layers] == ["first", "log"]
     line = window.diagnosis
-    line.text.setFixedWidth(line.text.fontMetrics().horizontalAdvance("No number: it gives NaN or infinite values") + 9)
+    told = "No number: log gives NaN or infinite values"
+    line.text.setFixedWidth(line.text.fontMetrics().horizontalAdvance(told) + 9)
     line.show_stale("")  # it writes again
-    assert line.text.text() == "No number: it gives NaN or infinite values"  # and not "No number" where there is room
+    assert line.text.text() == told  # and not "No number" where there is room
     qtbot.mouseClick(line.more, Qt.MouseButton.LeftButton)
     assert line.whole.text.text().startswith("Layer log gave NaN or infinite values on this input: ")
     assert "what it was given is finite" in line.whole.text.text() and verdict_colour_role(square) == "bad"

@@ -193,6 +193,20 @@ def test_several_saves_are_answered_once(open_window: Open, qtbot: QtBot, file: 
     assert len(asked) == 1
 
 
+def test_a_network_that_hangs_is_ended_when_its_file_is_mended(open_window: Open, qtbot: QtBot, file: Path) -> None:
+    said = "INPUT_SHAPE = (1, None, None)\n"  # so that it is run by layers that can be left, here in this process
+    file.write_text(said + NET)
+    window = open_window(state_of(file))
+    settle(qtbot, window, measured=True)
+    begun = file.with_name("begun")
+    hanging = f"open({str(begun)!r}, 'w').close()\n        while True:\n            self.conv1(x)"
+    file.write_text(said + NET.replace("return self", f"{hanging}\n        return self"))
+    qtbot.waitUntil(begun.exists, timeout=LONGEST_MS)
+    reloaded(qtbot, window, lambda: file.write_text(said + MENDED))
+    frame = window.controller.frame
+    assert frame is not None and frame.squares[0].verdict == "holds"
+
+
 @pytest.mark.slow
 def test_it_is_said_once_that_the_file_is_watched(open_window: Open, qtbot: QtBot, file: Path) -> None:
     window = open_window(state_of(file))
