@@ -87,6 +87,7 @@ class Tiles(QAbstractScrollArea):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self.viewport())
+        painter.setClipRect(self.viewport().rect())  # a PDF does not clip a widget: half a row covered its caption
         painter.fillRect(self.viewport().rect(), QColor(theme.current().panel))
         step, top, columns = self.side + GAP, self.verticalScrollBar().value(), self.columns
         for k in self.seen:
