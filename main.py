@@ -8,6 +8,9 @@ from __future__ import annotations
 
 if __name__ == "__main__":  # before all other imports, which take half a second
     try:
+        from explorer.work.processes.no_room import say_no_room
+
+        say_no_room()
         from explorer.work.processes.asked_to_end import leave_at_once
 
         leave_at_once()

@@ -5,6 +5,9 @@ from __future__ import annotations
 import sys
 
 try:
+    from explorer.work.processes.no_room import say_no_room
+
+    say_no_room()
     from explorer.work.processes.asked_to_end import leave_at_once
 
     leave_at_once()  # this module is imported by the command alone; what follows takes half a second

@@ -93,8 +93,9 @@ def _live(folder: Path, watched: bool, over: Callable[[Any], None]) -> Any:
             over(drive)
 
     args = argparse.Namespace(
-        live=str(folder), epochs=1, seed=0, rate=1.0, steps=None, loss="", errors=int(watched), transform="rotate:90"
-    )
+        live=str(folder), epochs=1, seed=0, rate=1.0, steps=None, loss="", errors=int(watched), transform="rotate:90",
+        resume=False,
+    )  # fmt: skip
     card = main.cards()[CARD]
     steered = Steered(card, args, folder / "w.safetensors", SimpleQueue(), lambda _: None)
     steered._watched = watched

@@ -37,7 +37,8 @@ class Reader:
     any text could be theirs, and says how well it fits. Readers of a low `rank` are asked first: those
     of a special case of a format that others read as well. `part` reads one of the several things in a
     file, "12" of "file.txt#12"; None where a file is one thing. `choices` are what a person may say of a file, given
-    what has been said already, and `read_as` reads it so: "file.csv?columns=2,3".
+    what has been said already, and `read_as` reads it so: "file.csv?columns=2,3". `takes` is what an archive of arrays
+    must hold to be read so, "a volume (z, y, x)": a person whose file no reader takes is told all of them.
     """
 
     name: str
@@ -52,6 +53,7 @@ class Reader:
     rank: int = 0
     choices: Callable[[Path, Mapping[str, str]], tuple[Choice, ...]] | None = None
     read_as: Callable[[Path, Mapping[str, str]], Sample] | None = None
+    takes: str = ""
 
 
 @scanned

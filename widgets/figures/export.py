@@ -36,7 +36,7 @@ from PySide6.QtGui import (
     QPdfWriter,
     QRegion,
 )
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QWidget
 
 from explorer.work.files.replacing import replacing
 from explorer.work.words import first_line
@@ -230,7 +230,13 @@ def _dressed(view: View, theme: themes.Theme, style: Style, factor: float) -> It
     view._flush()  # a view that was never seen holds its frame back
     view.settle()
     chrome = _chrome(view)
+    bars = {
+        a: (a.horizontalScrollBarPolicy(), a.verticalScrollBarPolicy()) for a in view.findChildren(QAbstractScrollArea)
+    }
     try:
+        for area in bars:  # on paper nothing scrolls
+            area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+            area.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         themes._state["theme"] = theme
         # the program's palette, because under a style sheet a widget does not inherit that of its parent
         app.setPalette(themes.palette(theme))
@@ -248,6 +254,9 @@ def _dressed(view: View, theme: themes.Theme, style: Style, factor: float) -> It
         themes._state.update(kept)
         for widget in chrome:
             widget.show()
+        for area, (across, down) in bars.items():
+            area.setHorizontalScrollBarPolicy(across)
+            area.setVerticalScrollBarPolicy(down)
         themes.colour_controls(app, themes.current())
         view.setStyleSheet(sheet)
         view.apply_theme()

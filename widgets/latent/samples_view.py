@@ -85,14 +85,18 @@ class Tiles(QAbstractScrollArea):
         rows = math.ceil((top + self.viewport().height() - GAP) / step)
         return range(max(0, top // step) * columns, min(rows * columns, len(self.images)))
 
+    def box(self, number: int) -> QRectF:
+        """Return where an image is in the viewport."""
+        (row, column), step = divmod(number, self.columns), self.side + GAP
+        top = self.verticalScrollBar().value()
+        return QRectF(GAP + column * step, GAP + row * step - top, self.side, self.side)
+
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self.viewport())
+        painter.setClipRect(self.viewport().rect())  # a PDF does not clip a widget: half a row covered its caption
         painter.fillRect(self.viewport().rect(), QColor(theme.current().panel))
-        step, top, columns = self.side + GAP, self.verticalScrollBar().value(), self.columns
         for k in self.seen:
-            row, column = divmod(k, columns)
-            box = QRectF(GAP + column * step, GAP + row * step - top, self.side, self.side)
-            painter.drawImage(box, grey(self.images[k]))
+            painter.drawImage(self.box(k), grey(self.images[k]))
         painter.end()
 
 

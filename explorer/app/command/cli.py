@@ -11,6 +11,7 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +34,7 @@ from explorer.work.compiler import leave_no_folder
 from explorer.work.files.places import ROOT, at_home
 from explorer.work.files.replacing import filled
 from explorer.work.processes.asked_to_end import code_of_end, orderly
+from explorer.work.processes.no_room import told
 
 if TYPE_CHECKING:
     from explorer.app.answering.engine import LocalEngine
@@ -100,7 +102,7 @@ def _told_in_a_line(argv: Sequence[str], doors: Doors) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except BaseException as error:  # the code of a person's network may raise anything
-        print(f"equiscope: {_told(error, model)}", file=sys.stderr)
+        print(f"equiscope: {told(partial(_told, error, model))}", file=sys.stderr)
         if os.environ.get("EQUISCOPE_TRACEBACK"):
             traceback.print_exception(error)
         return 2

@@ -13,6 +13,7 @@ from explorer.square.frame import Failure
 from explorer.state.runs import models_of
 from explorer.state.state import State
 from explorer.work.files.places import INSTALLED, at_home
+from explorer.work.processes.no_room import starved
 from explorer.work.words import in_our_words
 
 LONGEST = 10_000  # characters of a message that are looked at
@@ -95,7 +96,7 @@ def out_of_memory(error: BaseException) -> bool:
     """Return whether an exception says that memory has run out."""
     # torch is not imported here, so its exceptions are known by name and by what they say
     text = str(error)[-LONGEST:]
-    if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
+    if starved(error) or type(error).__name__ == "OutOfMemoryError":
         return True
     if any(told in text for told in NO_MEMORY) or text.endswith(NO_ROOM):
         return True

@@ -246,8 +246,8 @@ class Drive:
             if middle <= GROWN * max(self._first, 1e-6):
                 return None
             return Diverged(
-                f"the loss has grown to {middle:.3g}, {middle / self._first:,.0f} times the first, {stopped}; "
-                "a smaller learning rate may help",
+                f"the loss has grown to {middle:.3g}, {middle / self._first:,.0f} times the first, {stopped}"
+                f"{self._largest()}; a smaller learning rate may help",
                 max(0, sound - GROWN_STEPS),
             )
         if not self._heard:
@@ -255,6 +255,19 @@ class Drive:
         kind = "not a number" if math.isnan(loss) else "infinite"
         where = f": {self._strange}" if self._strange else ""
         return Diverged(f"the loss is {kind} {stopped}{where}; a smaller learning rate may help", sound)
+
+    def _largest(self) -> str:
+        """Say which parameter holds the largest values: where it is, as no value is strange."""
+        network = self.course.network if self.course is not None else self.network
+        found = [
+            (float(parameter.detach().abs().max()), name)
+            for name, parameter in (network.named_parameters() if network is not None else ())
+            if parameter.numel()
+        ]
+        if not found:
+            return ""
+        value, name = max(found)
+        return f": {name} holds the largest values, up to {value:.2g}"
 
     def _blamed(self) -> str:
         """Return the first parameter that is no number, or whose gradient is none, before the step is made."""

@@ -104,6 +104,9 @@ class Live(Steers):
             raise BadInput(f"memory has run out while {self._card.name} was trained; {what}") from None
         self._tell(last=True)
         told = {"model": self._card.name, "seed": str(self._args.seed), **{k: f"{v:.6g}" for k, v in figures.items()}}
+        first = self._steered.at(0)
+        told |= {"rate": f"{first.rate:g}"} if first.rate != 1 else {}
+        told |= {"loss": first.loss} if self._args.loss else {}
         if changes := self._steered.words:
             told["changes"] = changes
         save_trained(self._path, network, told)
@@ -331,7 +334,8 @@ class Live(Steers):
             return
         step = self.drive.step
         left = self._left.seconds(step.step, step.total)
-        self._say({"steps": self._new, "epoch": step.epoch, "epochs": step.epochs, "total": step.total, "left": left})
+        self._say({"steps": self._new, "epoch": step.epoch, "epochs": step.epochs, "total": step.total, "left": left,
+                   "changes": self._steered.words})  # fmt: skip
         self._new, self._told = [], time.monotonic()
 
     def _stand(self, drive: Drive) -> None:
@@ -340,6 +344,7 @@ class Live(Steers):
         self._look(drive)
         self._measure(drive)
         self._say({"paused": drive.step.step})
+        self._left.rest()
 
     def _look(self, drive: Drive) -> None:
         """Write the network as it is, for the window to show."""

@@ -29,13 +29,16 @@ class TimeLeft:
         now = time.monotonic()
         if self._step < 0 or step < self._step:
             self._step, self._since = step, now
-            return None
-        if step > self._step and now - self._since >= 0.5:
+        elif step > self._step and now - self._since >= 0.5:
             each = (now - self._since) / (step - self._step)
             # a mean that forgets: the machine may be busier than it was
             self._each = each if self._each == 0 else 0.7 * self._each + 0.3 * each
             self._step, self._since = step, now
         return self._each * (total - step) if self._each and total else None
+
+    def rest(self) -> None:
+        """Count no time until steps are told of again: a pause is none that a step takes."""
+        self._step = -1
 
 
 class Bar:

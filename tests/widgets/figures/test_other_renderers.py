@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from PIL import Image
 from PySide6.QtCore import QRect, QSize, Qt
 from PySide6.QtGui import QColor, QImage, QPainter
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 import widgets
@@ -26,9 +26,11 @@ from explorer.declare.registry import scan
 from tests.widgets.figures.filling import filled
 from tests.widgets.parts.driving.view_driving import opened
 from tests.widgets.parts.frames.sample_frames import make_frame
+from widgets.base.view import View
 from widgets.figures.export import export_view
 from widgets.figures.style import Style
 from widgets.figures.svg import composed
+from widgets.latent.samples_view import Tiles
 from widgets.views.layer_tree.layers import LayersView
 
 SPECS = scan(widgets, "VIEW", "views")
@@ -94,6 +96,39 @@ def test_a_figure_of_one_column_is_the_same_as_png_and_as_pdf(qtbot: QtBot, tmp_
     made = (tmp_path / "figure.png", by_poppler(tmp_path / "figure.pdf", size[0]))
     apart = np.abs(np.subtract(*(cells(path, size) for path in made))).max(-1)
     assert (apart > MOST).mean() < FEW, f"{(apart > MOST).mean():.1%} of the cells differ, at most by {apart.max():.2f}"
+
+
+class Many(View):
+    """Shows more images than it has room for."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tiles = Tiles()
+        self.tiles.show_images(np.zeros((2000, 8, 8), np.uint8))
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(self.tiles)
+
+    def caption(self) -> str:
+        return "Black images on a ground, as many as there is room for."
+
+
+def test_images_that_scroll_leave_the_caption_its_place_and_no_bar_is_drawn(qtbot: QtBot, tmp_path: Path) -> None:
+    """In a PDF the row that is seen in part was whole and covered the caption; a scroll bar stood beside all."""
+    if shutil.which("pdftoppm") is None:
+        pytest.skip("pdftoppm is not installed")
+    view = opened(qtbot, Many(), 640, 300)
+    for kind in ("png", "pdf"):
+        export_view(view, tmp_path / f"figure.{kind}")
+    with Image.open(tmp_path / "figure.png") as image:
+        size = image.size
+    made = cells(tmp_path / "figure.png", size), cells(by_poppler(tmp_path / "figure.pdf", size[0]), size)
+    apart = np.abs(np.subtract(*made)).max(-1)
+    assert (apart > MOST).mean() < FEW, f"{(apart > MOST).mean():.1%} of the cells differ, at most by {apart.max():.2f}"
+    assert view.tiles.verticalScrollBarPolicy() == Qt.ScrollBarPolicy.ScrollBarAsNeeded, "it is there again"
+    assert view.tiles.verticalScrollBar().maximum() > 0
+    edge = made[0][2:20, -1].reshape(-1, 3)
+    assert np.ptp(edge, axis=0).max() < 0.01, "what is beyond the last image is the ground alone"
 
 
 def words_in(path: Path) -> str:

@@ -105,6 +105,7 @@ class StepChart(Plot):
         if hasattr(self, "_kept"):
             self.now.dress()
             self._kept.setPen(ink(theme.current().accent, 1.0))
+            self._again()  # lines have as many pixels as a picture is sharp
 
     def stand(self, run: Run | None) -> None:
         """Show where a training stands, and the steps that it can go back to."""

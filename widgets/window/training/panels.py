@@ -59,7 +59,12 @@ class Panel(View):
         return found
 
     def caption(self) -> str:
-        told = (f"{run.name}, seed {run.wanted.seed}, rate × {run.wanted.rate:g}" for run in self.runs)
+        """Say with what settings the runs were started, and what was changed since."""
+        told = [
+            f"{run.name}, seed {run.wanted.seed}, rate × {run.wanted.rate:g}"
+            + (f" ({run.told.changes})" if run.told.changes else "")
+            for run in self.runs
+        ]
         return f"{self.windowTitle()} of trainings: {'; '.join(told)}." if self.runs else ""
 
 
@@ -150,6 +155,10 @@ class Overlaid(QToolButton):
                 self._actions[run.number] = action = self.menu().addAction(run.name)
                 action.setCheckable(True)
                 action.setChecked(True)
+                for other in runs:  # a loss on other data, of a long training, would leave this one no room
+                    known = other is not run and other.number in self._actions
+                    if known and other.info.input_shape != run.info.input_shape:
+                        self._actions[other.number].setChecked(False)
                 for old in [a for a in self._actions.values() if a.isChecked()][:-OVERLAID]:
                     old.setChecked(False)
         self.setVisible(len(runs) > 1)

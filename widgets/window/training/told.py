@@ -91,6 +91,7 @@ class Told:
     paused: bool = False  # as it was last asked, or by a loss that diverged: what it says of it may come late
     live: str = ""  # path of the network as it is
     transform: str = ""
+    changes: str = ""  # of the settings that it was started with, and after which steps
     branch: int | None = None  # the step that it was taken back to; what followed is there until it goes on
 
     @property
@@ -111,6 +112,7 @@ class Told:
             for name, value in (("loss", loss), *parts.items()):
                 if value is not None and math.isfinite(value):
                     self.losses.setdefault(name, Series()).add(step, value)
+        self.changes = str(found.get("changes", self.changes))
         if "kept" in found:
             self.kept = [int(step) for step in found["kept"]]
         if "errors" in found:

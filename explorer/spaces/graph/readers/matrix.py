@@ -168,4 +168,13 @@ def _read(path: Path) -> Sample:
 
 
 # .npz belongs to the reader of arrays; `fits` takes those that hold a graph
-READER = Reader("adjacency", "Adjacency matrix (NPZ, MTX)", (".mtx",), "graph", _sniff, _read, fits=_fits)
+READER = Reader(
+    "adjacency",
+    "Adjacency matrix (NPZ, MTX)",
+    (".mtx",),
+    "graph",
+    _sniff,
+    _read,
+    fits=_fits,
+    takes="a graph 'edge_index'",
+)

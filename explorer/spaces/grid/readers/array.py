@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from explorer.data.formats.archives import EMPTY_ZIP, NPY, ZIP, Header, opened, read_header, read_values
 from explorer.data.formats.checks import AGAIN, Broken, file_bytes, refusal, refusing, scaled
-from explorer.data.readers import Reader
+from explorer.data.readers import Reader, readers
 from explorer.declare.samples import Sample
 from explorer.declare.space import domain_word
 from explorer.spaces.grid.readers.picture import picture
@@ -23,6 +23,7 @@ from explorer.work.files.replacing import replacing
 from explorer.work.limits import excess
 
 _MOST_CHANNELS_LAST = 4
+_REAL = "biuf"  # kinds of values
 
 
 def _sniff(head: bytes) -> bool:
@@ -41,7 +42,7 @@ def _layout(header: Header) -> tuple[tuple[int, int, int], str]:
     kind, shape = header.dtype.kind, header.shape
     if header.dtype.hasobject:
         raise Broken("it holds Python objects, and reading those could run code", "save it as a plain array of numbers")
-    if kind not in "biuf":
+    if kind not in _REAL:
         raise Broken(
             f"its values are {header.dtype}, not real numbers",
             "save its absolute value or real part as numbers",
@@ -85,11 +86,12 @@ def _read_npz(path: Path) -> Sample:
     refused: list[str] = []
     with opened(path) as archive:
         for name in archive.names:
+            header = archive.header(name)
             try:
-                header = archive.header(name)
                 _layout(header)
             except Broken as error:
-                refused.append(f"{name}: {error}")
+                shaped = header.dtype.kind in _REAL and len(header.shape) not in (2, 3)
+                refused.append(f"{name}, {header}" if shaped else f"{name}: {error}")
                 continue
             values, notes = _values(archive.array(name), header)
             if len(archive.names) > 1:
@@ -99,8 +101,8 @@ def _read_npz(path: Path) -> Sample:
         raise Broken("the NPZ holds no arrays", AGAIN)
     more = f" and {len(refused) - 3} more" if len(refused) > 3 else ""
     raise Broken(
-        f"none of its arrays is an image ({', '.join(refused[:3])}{more})",
-        "save one as (H, W), (H, W, C), (C, H, W) or (1, C, H, W)",
+        f"none of its arrays is what is read from such a file: it holds {'; '.join(refused[:3])}{more}",
+        f"save {', or '.join(sorted(reader.takes for reader in readers().values() if reader.takes))}",
     )
 
 
@@ -148,4 +150,5 @@ READER = Reader(
     domain="grid",
     sniff=_sniff,
     read=_read,
+    takes="an image (H, W)",
 )

@@ -214,7 +214,7 @@ def _lzf(data: bytes, size: int) -> bytes:
 def _is_cloud(path: Path) -> bool:
     with opened(path) as archive:
         names = set(archive.names)
-        only = _only_rows(archive)
+        only = _only_rows(archive) if len(archive.names) == 1 else ""
         if only and archive.header(only).dtype.kind == "f" and archive.header(only).shape[0] >= _FEWEST:
             return True  # as np.savez(path, places) writes it, which gives no name
         place = next((name for name in _PLACES if name in names), "")
@@ -230,8 +230,11 @@ def _rates_npz(path: Path) -> Fit:
 
 
 def _only_rows(archive: Archive) -> str:
-    """Return the name of the only array of an archive where it has rows of three numbers; "" if it has not."""
-    return archive.names[0] if len(archive.names) == 1 and _are_rows(archive.header(archive.names[0])) else ""
+    """Return the name of the only array that has rows of three numbers, where all others have as many; else ""."""
+    headers = {name: archive.header(name) for name in archive.names}
+    rows = [name for name, header in headers.items() if _are_rows(header)]
+    alike = len({header.shape[:1] for header in headers.values()}) == 1
+    return rows[0] if len(rows) == 1 and alike else ""
 
 
 def _read_npz(path: Path, part: str = "") -> Sample:
@@ -319,6 +322,6 @@ READER = (
     ),
     Reader(
         "points-npz", "Cloud of points (NPZ)", (".npz",), "points", lambda head: False, _read_npz, fits=_is_cloud,
-        part=_read_npz, rates=_rates_npz,
+        part=_read_npz, rates=_rates_npz, takes="'points' (n, 3)",
     ),
 )  # fmt: skip

@@ -38,13 +38,17 @@ Places = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Crystal:
-    """Atoms of one cell: places (n, 3) in ångström, numbers (n,), edges (3, 3) of the cell or None, what to tell."""
+    """Atoms of one cell: places (n, 3) in ångström, numbers (n,), edges (3, 3) of the cell or None, what to tell.
+
+    `formal` are charges as chemists count them, (n,), of a file that has a column of them.
+    """
 
     places: Places
     numbers: NDArray[np.int64]
     cell: Places | None
     notes: tuple[str, ...]
     count: int = 1  # of structures in its file
+    formal: NDArray[np.int64] | None = None
 
 
 def read_crystal(path: Path, part: str = "") -> Crystal:
@@ -58,7 +62,8 @@ def read_crystal(path: Path, part: str = "") -> Crystal:
         for name, tags in _blocks(_tokens(path.read_text("latin-1"))):
             if (table := table_of_atoms(tags, wanted - there)) is not None:
                 if there <= wanted < there + table.count:
-                    found = Crystal(table.places, _numbers(table.symbols), None, table.notes)
+                    numbers = _numbers(table.symbols)
+                    found = Crystal(table.places, numbers, None, table.notes, formal=table.formal)
                 there += table.count
             elif (sites := _sites(name, tags)) is not None:
                 found = _crystal(*sites) if there == wanted else found

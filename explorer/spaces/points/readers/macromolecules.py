@@ -18,6 +18,7 @@ from explorer.data.formats.checks import Broken
 
 TABLE = "_atom_site."  # what the tags of its table begin with; those of small molecules begin with _atom_site_
 _NONE = (".", "?", "")  # what says nothing
+MOST_CHARGE = 10  # of one atom, in elementary charges
 _ATOMS = ("ATOM", "HETATM")
 _BACKBONE = frozenset({"N", "CA", "C"})  # the names that all amino acids have
 _OF_ALL = ("CRYST1", "ORIGX")  # lines of a PDB file that hold for all its models
@@ -161,10 +162,11 @@ def conformers_of(model: Model) -> Conformers:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """One model of an mmCIF block: places (n, 3) in ångström, symbols, notes, and how many models there are."""
+    """One model of an mmCIF block: places (n, 3) in ångström, symbols, formal charges, notes, and how many models."""
 
     places: NDArray[np.float64]
     symbols: list[str]
+    formal: NDArray[np.int64]
     notes: tuple[str, ...]
     count: int
 
@@ -204,7 +206,9 @@ def table_of_atoms(tags: Mapping[str, Any], wanted: int = 0) -> Table | None:
     bad = np.flatnonzero(~np.isfinite(places[keep]).all(1))
     if bad.size:
         raise Broken(f"atom {int(keep[bad[0]]) + 1} is at no finite place", "correct it")
-    return Table(places[keep], [table[0][k].capitalize() for k in keep], notes, len(known))
+    charges = [_number(word, 0.0) for word in beside("pdbx_formal_charge")]
+    formal = np.array([int(c) if c.is_integer() and abs(c) < MOST_CHARGE else 0 for c in charges], np.int64)
+    return Table(places[keep], [table[0][k].capitalize() for k in keep], formal[keep], notes, len(known))
 
 
 def _listed(value: object) -> list[str]:

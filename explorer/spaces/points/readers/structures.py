@@ -98,7 +98,8 @@ def _macromolecule(path: Path, part: str) -> tuple[Sample, int, str]:
 
 def _crystals(path: Path, part: str) -> tuple[Sample, int, str]:
     found = read_crystal(path, part)
-    sample = _wrapped(path, _Read(found.places, found.numbers, found.cell), list(found.notes))
+    read = _Read(found.places, found.numbers, found.cell, formal=found.formal)
+    sample = _wrapped(path, read, list(found.notes))
     return sample, found.count, "structure"
 
 

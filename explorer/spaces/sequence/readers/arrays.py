@@ -161,5 +161,13 @@ def _read(path: Path) -> Sample:
 
 
 READER = Reader(
-    "series-array", "Series (NPY, NPZ)", (".npy", ".npz"), "sequence", _sniff, _read, fits=_fits, rates=_rates
+    "series-array",
+    "Series (NPY, NPZ)",
+    (".npy", ".npz"),
+    "sequence",
+    _sniff,
+    _read,
+    fits=_fits,
+    rates=_rates,
+    takes="steps 'series'",
 )

@@ -91,5 +91,13 @@ def _require(header: Header) -> None:
 
 
 READER = Reader(
-    "volume-array", "Volume (NPY, NPZ)", (".npy", ".npz"), "volume", _sniff, _read, fits=_fits, rates=_rates
+    "volume-array",
+    "Volume (NPY, NPZ)",
+    (".npy", ".npz"),
+    "volume",
+    _sniff,
+    _read,
+    fits=_fits,
+    rates=_rates,
+    takes="a volume (z, y, x)",
 )

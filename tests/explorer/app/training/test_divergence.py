@@ -68,3 +68,23 @@ def test_a_loss_in_place_of_another_is_compared_with_its_own_first_value() -> No
     steers = Hears(choose_at=5)
     Drive(told(lambda at, loss: 1e-3 if loss == SMALL else 2.0 if at < 10 else 900.0), 1, 0, 1.0, steers).run()
     assert steers.heard.startswith("the loss has grown to 900, 450 times the first")
+
+
+def test_a_loss_that_has_grown_is_told_with_the_parameter_that_holds_the_largest_values() -> None:
+    """Only of a loss that is no number a parameter was named."""
+
+    def train(epochs: int | None = None, seed: int = 0, progress: Any = None) -> tuple[nn.Module, Mapping[str, float]]:
+        network = nn.Linear(1, 1)
+        nn.init.constant_(network.weight, 1.0)
+        nn.init.constant_(network.bias, 0.0)
+        with torch.inference_mode(False), torch.enable_grad():
+            optimizer = torch.optim.SGD(network.parameters(), lr=0.15)
+            course = Course(network, optimizer, epochs=1, steps=STEPS)
+            for _ in course:
+                course.learn((3.0 * network.weight).square().sum() + 0 * network.bias.sum())
+        return network, {}
+
+    steers = Hears()
+    Drive(card("grows", lambda: nn.Linear(1, 1), train=train), 1, 0, 1.0, steers).run()
+    assert "times the first, after" in steers.heard and ": weight holds the largest values, up to " in steers.heard
+    assert steers.heard.endswith("; a smaller learning rate may help")

@@ -17,6 +17,7 @@ from explorer.app.command.doors import BadInput
 from explorer.app.training.driving import Drive
 from explorer.app.training.live import Live
 from explorer.app.training.settings import Settings, Steered
+from explorer.app.training.telling import TimeLeft
 from explorer.declare.card import Card
 from explorer.work.progress import Cancelled
 from explorer.work.training.course import Course
@@ -81,10 +82,13 @@ class Scripted(Live):
 
 @pytest.fixture
 def trained(tmp_path: Path) -> Callable[..., Trained]:
-    def run(script: Script, model: Card = CARDS["course"], resume: bool = False) -> Trained:
+    def run(
+        script: Script, model: Card = CARDS["course"], resume: bool = False, rate: float = 1.0, loss: str = ""
+    ) -> Trained:
         args = argparse.Namespace(
-            live=str(tmp_path), epochs=3, seed=0, rate=1.0, steps=None, loss="", errors=0, transform="", resume=resume
-        )
+            live=str(tmp_path), epochs=3, seed=0, rate=rate, steps=None, loss=loss, errors=0, transform="",
+            resume=resume,
+        )  # fmt: skip
         said: list[Any] = []
         path = tmp_path / "w.safetensors"
         live = Scripted(model, args, path, SimpleQueue(), said.append)
@@ -109,6 +113,38 @@ def test_what_was_changed_is_recorded_and_a_training_left_alone_says_nothing(tra
         "after 5 steps: seed 7; after 9 steps: rate 0.5, loss absolute error; after 12 steps: seed 7"
     )
     assert next(line["now"] for line in said if "now" in line) == {"loss": "squared error", "seed": 7, "drawn": 5}
+    assert [line for line in said if "steps" in line][-1]["changes"] == metadata["changes"], "the window hears of it"
+
+
+def test_what_a_training_was_started_with_is_recorded(trained: Any) -> None:
+    """The weights said that the rate had been changed, and not from which; of the loss they said nothing."""
+    _, metadata, _ = trained({4: [do("rate", 0.25)]}, rate=0.5, loss="absolute error")
+    assert (metadata["rate"], metadata["loss"]) == ("0.5", "absolute error")
+    assert metadata["changes"] == "after 4 steps: rate 0.25"
+    _, metadata, _ = trained({})
+    assert not {"rate", "loss"} & set(metadata), "those of the recipe"
+
+
+def test_the_time_that_is_left_counts_no_pause(trained: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pause of a minute was taken for a step that lasts a minute: hours were left."""
+    now = [0.0]
+    monkeypatch.setattr("explorer.app.training.telling.time.monotonic", lambda: now[0])
+    left = TimeLeft()
+    assert left.seconds(0, 100) is None
+    now[0] = 1.0
+    assert left.seconds(10, 100) == pytest.approx(9.0)
+    now[0] = 61.0
+    left.rest()
+    assert left.seconds(11, 100) == pytest.approx(8.9), "what was known before"
+    now[0] = 62.0
+    assert left.seconds(21, 100) == pytest.approx(7.9)
+
+
+def test_a_training_that_stands_rests(trained: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    rested: list[int] = []
+    monkeypatch.setattr(TimeLeft, "rest", lambda _: rested.append(1))
+    trained({5: [do("pause"), do("play")]})
+    assert rested
 
 
 def test_going_back_restores_seed_and_loss_and_what_followed_leaves_no_trace(trained: Any) -> None:

@@ -59,6 +59,15 @@ def test_formal_charges_of_a_pdb_stand_in_the_names(tmp_path: Path) -> None:
     assert found == ("O1⁻", "Ca1²⁺", "Na") and "taken from their names" not in notes
 
 
+def test_formal_charges_of_an_mmcif_stand_in_the_names(tmp_path: Path) -> None:
+    """They were told of a PDB file, and not of an mmCIF of the same atoms."""
+    tags = ("type_symbol", "Cartn_x", "Cartn_y", "Cartn_z", "label_alt_id", "occupancy", "pdbx_formal_charge")
+    rows = ("N 0 0 0 . 1 1", "C 1.47 0 0 A 0.4 ?", "C 1.5 0 0 B 0.6 .", "O 2.6 0 0 . 1 -1", "O 3.9 0 0 . 1 nan")
+    text = "\n".join(["data_x", "loop_", *(f"_atom_site.{tag}" for tag in tags), *rows, ""])
+    found, _ = opened(tmp_path, "f.cif", text)
+    assert found == ("N1⁺", "C", "O1⁻", "O")
+
+
 def sdf(*atoms: tuple[float, float, float]) -> str:
     """Return a molecule of oxygen atoms in a row."""
     rows = "".join(f"{x:10.4f}{y:10.4f}{z:10.4f} O   0  0\n" for x, y, z in atoms)

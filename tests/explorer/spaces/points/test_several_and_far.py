@@ -197,3 +197,26 @@ def far_away() -> Inputs:
 def test_what_the_last_digit_of_far_places_moves_is_no_fault() -> None:
     assert check_equivariance(Ways(), far_away(), "E3").verdict == "holds"
     assert check_equivariance(Bent(), far_away(), "E3").verdict == "broken"
+
+
+def test_arrays_that_are_nothing_known_are_named_with_their_shapes_and_all_that_would_be_read(tmp_path: Path) -> None:
+    """The person was told to save an image, whatever the arrays were meant for."""
+    np.savez(tmp_path / "a.npz", many=np.zeros((2, 3, 4, 5, 6)), one=np.arange(7))
+    with pytest.raises(ReadError) as told:
+        find_sample(str(tmp_path / "a.npz"))
+    sentence = str(told.value)
+    assert "it holds many, float64 of shape (2, 3, 4, 5, 6); one, int64 of shape (7); save" in sentence
+    assert all(
+        what in sentence for what in ("'points' (n, 3)", "a volume (z, y, x)", "an image (H, W)", "steps 'series'")
+    )
+
+
+def test_rows_of_three_numbers_with_one_of_something_for_each_can_be_read_as_points(tmp_path: Path) -> None:
+    """Places under a name of one's own, beside labels, could be opened as an image alone."""
+    places = np.random.default_rng(0).random((30, 3))
+    np.savez(tmp_path / "b.npz", coords=places, labels=np.arange(30))
+    assert np.allclose(find_sample(f"{tmp_path}/b.npz?as=points-npz").signals["position"].values, places)
+    assert find_sample(f"{tmp_path}/b.npz").domain == "grid", "which is not known from the file"
+    np.savez(tmp_path / "c.npz", coords=places, labels=np.arange(12))
+    with pytest.raises(ReadError, match="cannot be read as"):
+        find_sample(f"{tmp_path}/c.npz?as=points-npz")

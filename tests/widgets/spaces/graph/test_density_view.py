@@ -12,6 +12,7 @@ from explorer.declare.states.interventions import parse_intervention
 from explorer.square.frame import Frame
 from tests.widgets.parts.driving.view_driving import odd_frames, opened
 from tests.widgets.parts.frames.graph_frames import karate
+from widgets.base.look.switched_parts import sharp
 from widgets.figures.export import export_view
 from widgets.spaces.graph.views.density import LONGEST, NEEDED, DensityView, arrows, fits
 
@@ -117,3 +118,16 @@ def test_arrows_point_where_they_pull_and_the_longest_is_the_strongest():
 
 def test_the_view_fits_networks_that_draw_densities():
     assert fits(frame(line()).squares[0]) and not fits(karate().squares[0])
+
+
+def test_a_sharp_picture_has_curves_as_wide_as_the_screen(view):
+    """They were half as wide in a PNG as on the screen."""
+    view.set_frame(frame(line()))
+
+    def widths():
+        return [c.opts["pen"].widthF() for plot in view.plots for c in plot.curves.values()]
+
+    before = widths()
+    with sharp(2.0):
+        view.apply_theme()
+        assert widths() == [2 * width for width in before]

@@ -12,6 +12,7 @@ import pytest
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
+from widgets.base.look.switched_parts import sharp
 from widgets.charts.items.marks import Marks
 from widgets.window.training.curves import colour_of
 from widgets.window.training.page import TrainPage
@@ -29,7 +30,8 @@ def run_of(number: int, **losses: list[float]) -> Run:
         told.step = len(values)
     wanted = SimpleNamespace(seed=0, rate=1.0, path=Path(f"{number}.safetensors"))
     process = SimpleNamespace(running=False, ask=lambda *_, **__: None)
-    made = SimpleNamespace(name=f"{number} gan", number=number, told=told, wanted=wanted, process=process)
+    info = SimpleNamespace(input_shape=(1, 29, 29))
+    made = SimpleNamespace(name=f"{number} gan", number=number, told=told, wanted=wanted, process=process, info=info)
     return made  # type: ignore[return-value]
 
 
@@ -103,6 +105,53 @@ def test_a_long_curve_is_drawn_as_fine_as_can_be_seen_with_all_that_stands_out(p
     assert width < len(more) <= wider, "it is finer where there is room"
     panel.chart.box.setXRange(12_000, 12_500, padding=0)
     assert len(drawn()[0]) > 2 * len(more), "and where it is looked at closely"
+
+
+def test_a_sharp_picture_has_lines_as_wide_as_the_screen(panel: LossPanel) -> None:
+    """In a PNG the curves were half as wide as on the screen, the axes were not."""
+    run = run_of(1, loss=[1.0, 0.75])
+    panel.show_runs([run], run)
+
+    def wide() -> float:
+        line = panel.chart.key_of(run.name)
+        assert line is not None
+        return float(line.opts["pen"].widthF())
+
+    before = wide()
+    with sharp(2.0):
+        panel.apply_theme()
+        assert wide() == 2 * before
+    panel.apply_theme()
+    assert wide() == before
+
+
+def test_a_training_on_other_data_is_not_drawn_over_a_new_one_until_it_is_chosen(panel: LossPanel) -> None:
+    """A training of 40,000 steps left one of another network, of 300, two pixels of the axis."""
+    long, short, beside = run_of(1, loss=[1.0] * 400), run_of(2, loss=[300.0] * 3), run_of(3, loss=[200.0] * 3)
+    long.info = SimpleNamespace(input_shape=(64,))  # type: ignore[assignment]
+    panel.show_runs([long], long)
+    panel.show_runs([long, short], short)
+    panel.show_runs([long, short, beside], beside)
+    assert [name for name, _, _ in panel.chart.drawn] == ["3 gan", "2 gan"] and panel.chart.ends[2] == 3
+    panel.overlaid.menu().actions()[0].trigger()
+    panel.show_runs([long, short, beside], beside)
+    assert [name for name, _, _ in panel.chart.drawn] == ["3 gan", "2 gan", "1 gan"]
+    panel.overlaid.menu().actions()[1].trigger()
+    panel.show_runs([long, short, beside], long)
+    assert "2 gan" not in [name for name, _, _ in panel.chart.drawn], "what was chosen stays"
+
+
+def test_the_caption_of_curves_says_what_was_changed_while_they_were_drawn(panel: LossPanel) -> None:
+    """It named the rate of the start alone, also where most steps were made with another one."""
+    run = run_of(1, loss=[1.0])
+    panel.show_runs([run], run)
+    assert panel.caption() == "Loss and figures of trainings: 1 gan, seed 0, rate × 1."
+    run.told.hear({"steps": [[2, 0.5, {}]], "changes": "after 1 steps: rate 0.1"})
+    assert panel.caption() == "Loss and figures of trainings: 1 gan, seed 0, rate × 1 (after 1 steps: rate 0.1)."
+    run.told.hear({"kept": [1, 2]})
+    assert "after 1 steps" in panel.caption(), "until something else is said"
+    run.told.hear({"steps": [[3, 0.5, {}]], "changes": ""})
+    assert "after" not in panel.caption(), "it was gone back to before that"
 
 
 def test_a_figure_of_long_ago_is_told_with_its_step() -> None:

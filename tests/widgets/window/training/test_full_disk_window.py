@@ -34,6 +34,9 @@ def test_a_full_disk_is_said_until_somebody_acts_and_the_training_goes_on(
     page = window.files.trainer.page
     assert page is not None
     monkeypatch.setenv("EQUISCOPE_CACHE", str(small))
+    # the disk is for what is learned: compiled sources would fill it before the first step is kept
+    monkeypatch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
+    monkeypatch.setenv("PYTHONPYCACHEPREFIX", str(tmp_path / "compiled"))
     out = tmp_path / "out.safetensors"
     page.path.setText(str(out))
     click(qtbot, page.go)

@@ -16,7 +16,7 @@ from widgets.base.text.words import figure
 from widgets.base.view import ViewSpec
 from widgets.charts.axis.axes import ValueAxis
 from widgets.charts.items.curve import Curve
-from widgets.charts.library import pg
+from widgets.charts.items.marks import ink
 from widgets.charts.plot import Plot
 from widgets.maps.map_grid import MapGrid
 
@@ -53,7 +53,7 @@ class Lines(Plot):
         super().dress()
         for name, curve in self.curves.items():
             role, width = self.inks[name]
-            curve.setPen(pg.mkPen(getattr(current(), role), width=width))
+            curve.setPen(ink(getattr(current(), role), width))
 
     def resizeEvent(self, event: Any) -> None:
         super().resizeEvent(event)

@@ -13,7 +13,7 @@ import pytest
 
 from explorer.work.processes.asked_to_end import Terminated, give_way, held, orderly, wished
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[4]
 NUMBERS = [(signal.SIGINT, 130), (signal.SIGTERM, 143)]
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[4]
 CLOSED = [some for k in (1, 2, 3) for some in combinations((0, 1, 2), k)]
 
 
