@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from PySide6.QtCore import QObject
 
-from explorer.declare.elements import parse_chain
-from explorer.declare.space import kinds
-from explorer.state.state import orbit_for
+from explorer.declare.elements import Step
+from explorer.state.state import State, orbit_for
 from widgets.window.controller import Controller
 
 
@@ -25,13 +25,29 @@ class FirstElement(QObject):
         controller = self._controller
         if controller.state.steps:
             self._done()
-        elif (kind := kinds().get(controller.domain)) is not None:
+        elif controller.domain:
             self._done()
-            steps = parse_chain(kind.showcase)
-            controller.start_from(replace(controller.state, steps=steps, orbit=orbit_for(controller.state, steps)))
-            if controller.frame is not None:  # else the state is asked for when all is known of it
-                controller.refresh()
+            state = controller.state
+            controller.held = True  # a frame of the identity would be thrown away
+            controller.do(lambda e: _first(e, state), "Reading the data…", self._take, lambda _: self._take(()))
+
+    def _take(self, steps: tuple[Step, ...]) -> None:
+        """Take the element, unless another one has been chosen meanwhile, and ask for the first frame."""
+        controller = self._controller
+        controller.held = False
+        state = controller.state
+        if not state.steps:
+            controller.start_from(replace(state, steps=steps, orbit=orbit_for(state, steps)))
+        controller.refresh()
 
     def _done(self) -> None:
         self._controller.catalogue_ready.disconnect(self._look)
         self._controller.frame_ready.disconnect(self._look)
+
+
+def _first(engine: Any, state: State) -> tuple[Step, ...]:
+    try:
+        steps: tuple[Step, ...] = engine.first_steps(state)
+    except (ValueError, OSError):  # the frame that is asked for next says it
+        return ()
+    return steps

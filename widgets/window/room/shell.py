@@ -11,8 +11,7 @@ from PySide6.QtWidgets import QLabel, QMainWindow, QStackedWidget, QVBoxLayout, 
 
 from explorer.app.thread.orders import Engine
 from explorer.app.thread.runner import STOP_AFTER
-from explorer.declare.elements import Step, parse_chain
-from explorer.declare.space import kinds
+from explorer.declare.elements import Step
 from explorer.square.frame import Failure, Frame, Moved, Outline
 from explorer.state.catalogue import Busy, Catalogue
 from explorer.state.state import State
@@ -193,9 +192,11 @@ class Shell(QMainWindow):
         page.chosen.connect(self.layer_menu.add)
 
     def show_something(self) -> None:
-        """Take an element that shows something of this kind of data."""
-        if (kind := kinds().get(self.controller.domain)) is not None:
-            self.controller.set_steps(parse_chain(kind.showcase))
+        """Take an element that shows something of these data."""
+        state = self.controller.state
+        self.controller.do(
+            lambda engine: engine.first_steps(state), "Looking for an element…", self.controller.set_steps
+        )
 
     def go_exact(self) -> None:
         """Go to the nearest element that permutes places, so that there is a verdict."""
