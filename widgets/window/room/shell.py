@@ -101,6 +101,7 @@ class Shell(QMainWindow):
         self.staleness = Staleness(c)
         self.staleness.changed.connect(self.panes.show_stale)
         self.staleness.changed.connect(self.diagnosis.show_stale)
+        self.staleness.changed.connect(lambda _: self._read(""))
         self.diagnosis.show_asked.connect(self.show_something)
         self.diagnosis.exact_asked.connect(self.go_exact)
         self.diagnosis.try_asked.connect(self.try_guilty)
@@ -136,7 +137,7 @@ class Shell(QMainWindow):
         if view.POINTS_AT:
             self.pointers.link(view.POINTS_AT, view.pointer)
         view.wished.connect(self._grant)
-        view.hovered.connect(self.status.read)
+        view.hovered.connect(self._read)
         # a view that plays the orbit has a button for it
         if hasattr(view, "play_toggled"):
             view.play_toggled.connect(self._play)
@@ -211,6 +212,10 @@ class Shell(QMainWindow):
                 self.controller.set_steps(steps)
 
         self.controller.do(lambda engine: engine.nearest_exact(state), "Looking for an exact element…", went)
+
+    def _read(self, text: str) -> None:
+        """Show what is under the cursor, but no figure of an element that is chosen no more."""
+        self.status.read("" if self.staleness.of_another else text)
 
     def _play(self, on: bool) -> None:
         player = self.controller.player
