@@ -105,6 +105,14 @@ def test_a_start_without_an_element_begins_at_one_that_shows_something(
     assert chain_text(window.controller.state.steps) == "rotate:90" and not window.controller.can_undo
     net = tmp_path / "net.py"
     net.write_text("from torch import nn\n\ndef net():\n    return nn.Conv2d(1, 2, 3, padding=1)\n")
+    tried = LocalEngine.first_steps
+
+    def unable(engine: LocalEngine, state: State) -> object:
+        if state.model.endswith(":net"):
+            raise ValueError("it is turned all the same: its data are read by another process, which may be busy")
+        return tried(engine, state)
+
+    monkeypatch.setattr(LocalEngine, "first_steps", unable)
     window = open_window(State(f"{net}:net", device="cpu"))
     qtbot.waitUntil(lambda: chain_text(window.controller.state.steps) == "rotate:90", timeout=LONGEST_MS)
     settle(qtbot, window)
