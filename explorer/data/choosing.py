@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 from explorer.data.finding import base_of, fitted, samples
 from explorer.declare.card import Card
-from explorer.declare.elements import Step, chain_element, parse_chain, transforms
+from explorer.declare.elements import Step, chain_element, transforms
 from explorer.declare.samples import Sample
-from explorer.declare.space import kinds, same_space, space_of_kind, spaces
+from explorer.declare.space import same_space, space_of_kind, spaces
 
 SMALL = 256  # places of a sample that a check takes besides the one that was asked for
 
@@ -60,17 +61,17 @@ def first_taking(text: str, sample: Sample, asked: Mapping[str, Card], cards: Ma
 
 def taken_along(
     steps: tuple[Step, ...], text: str, read: Callable[[str], Sample], card: Card, before: Card | None
-) -> dict[str, object]:
-    """Return the steps, and the sample if it stays, with which a network is opened in place of another one.
+) -> dict[str, Any]:
+    """Return the steps and the sample that stay where a network is opened in place of another one.
 
-    In place of no element, or one of other data, comes one that shows something. Data of one's own stay where the
-    network takes them; in place of a sample of the program it shows what it chooses.
+    There are no steps where those of before were for other data. Data of one's own stay where the network takes them;
+    in place of a sample of the program it shows what it chooses.
     """
     # what renumbers nodes renumbers points as well, and would say little of a network in space
     alike = before is None or same_space(before.domain, card.domain)
     fits = alike and all(card.domain in transforms()[step.name].domains for step in steps)
     moved = fits and not chain_element(steps).identity
-    found: dict[str, object] = {"steps": steps if moved else parse_chain(kinds()[card.domain].showcase)}
+    found: dict[str, Any] = {"steps": steps if moved else ()}
     if not text or base_of(text) in samples():
         return found
     try:

@@ -65,6 +65,7 @@ class Kind:
         pictured: whether values by place and channel are a picture of it.
         numbered: whether its places have numbers, of which any other order is as good.
         showcase: a chain that shows something, for pictures; "" leaves everything as it is.
+        otherwise: chains for data on which that one shows nothing, as all of it is cut off; the first that does.
     """
 
     name: str
@@ -78,6 +79,7 @@ class Kind:
     lessons: str = ""
     place: int = 90
     showcase: str = ""
+    otherwise: tuple[str, ...] = ()
     move: str = "move it"
     pictured: bool = True
     numbered: bool = False

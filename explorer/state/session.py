@@ -133,7 +133,8 @@ def is_session(path: str | Path) -> bool:
     except (OSError, ValueError, RecursionError):
         return True  # opening it says what is wrong
     if not isinstance(whole, dict):
-        return not (isinstance(whole, list) and whole and all(isinstance(row, dict) for row in whole))
+        # rows, or pairs of nodes, are data: their reader says what is wrong with them
+        return not (isinstance(whole, list) and whole and all(isinstance(row, (dict, list)) for row in whole))
     lists = any(isinstance(value, list) for name, value in whole.items() if name != "tasks")
     return "equiscope" in whole or "state" in whole or not lists
 

@@ -73,7 +73,7 @@ class Controller(QObject):
         self._to_open: list[str] = []
         self.catalogue: Catalogue | None = None
         self.frame: Frame | None = None
-        self.waiting = False  # whether the newest state has not been answered
+        self.waiting = self.held = False  # whether the newest state is not answered; not asked for, being chosen still
         self._watch = QTimer(self, interval=WATCH_MS)
         self._watch.timeout.connect(self._runner.check_busy)
         self.files = FileWatch(self)
@@ -102,7 +102,7 @@ class Controller(QObject):
 
     @property
     def domain(self) -> str:
-        known = "" if self.catalogue is None else self.catalogue.domain_of(self.state.model)
+        known = self.catalogue.domain_of(self.state.model) if self.catalogue is not None else ""
         # a model from a file: its frame says what it lives on
         return known or (self.frame.squares[0].domain if self.frame is not None and self.frame.squares else "")
 
@@ -314,8 +314,9 @@ class Controller(QObject):
     def _ask(self, anew: bool = False) -> None:
         if self.catalogue is not None:
             self.waiting = True
-            self._runner.submit(self.state, anew)
-            self._runner.want_orbit(self.state)
+            if not self.held:
+                self._runner.submit(self.state, anew)
+                self._runner.want_orbit(self.state)
 
     def _layers(self, state: State) -> tuple[LayerInfo, ...]:
         """Return the layers of the state's model, or () while they are not known."""
@@ -420,8 +421,7 @@ class Controller(QObject):
     def begin_with(self, catalogue: Catalogue) -> None:
         fresh, self.catalogue = self.catalogue is None, catalogue
         self.catalogue_ready.emit(catalogue)
-        wanted = self.state
-        self.start_from(resolve(wanted, catalogue, self._layers(wanted)))
+        self.start_from(resolve(wanted := self.state, catalogue, self._layers(self.state)))
         self._tell_corrected(wanted)
         if fresh:
             versions = "; " * bool(catalogue.versions) + ", ".join(f"{name} {v}" for name, v in catalogue.versions)

@@ -49,6 +49,7 @@ from explorer.square.frame import Frame, Moved, OrbitCurve, Outline, Square
 from explorer.square.judging import judged
 from explorer.square.preparing.intervening import Interventions, changes, intervene
 from explorer.square.preparing.prepare import DTYPES, Prepared, prepare
+from explorer.square.preparing.shown_first import shown_first
 from explorer.square.space import space_of, space_of_kind, spaces
 from explorer.state.catalogue import Busy, Catalogue, SampleInfo
 from explorer.state.state import State
@@ -250,6 +251,11 @@ class LocalEngine:
         """Return the steps nearest to those of a state that permute places; None where there are none."""
         return nearest_exact(self.prepared(state, state.model), state.steps)
 
+    def first_steps(self, state: State) -> tuple[Step, ...]:
+        """Return steps that show something of the data of a state: its own, where they do."""
+        card = self.card(state.model)
+        return shown_first(card, lambda: self.sample(state, card), state.steps)
+
     def _answered(self, state: State, cancelled: Callable[[], bool]) -> Frame:
         self._answers = None  # before more is held: of a large network that is most of the memory there is
         start = time.perf_counter()
@@ -352,7 +358,7 @@ class LocalEngine:
     def open_model(self, name: str, state: State | None = None) -> dict[str, object]:
         """Return the changes of State that show a model of that name, made once to see that it can be.
 
-        Data of a file stay. In place of no element, or one of other data, comes one that shows something.
+        Data of a file stay. In place of no element, or one of other data, comes one that shows something of these.
 
         Raises:
             ModelError: it cannot be made, or is code that is not trusted.
@@ -362,9 +368,9 @@ class LocalEngine:
             self._network(name, ())  # kept: the answer that follows needs it
         if state is None:
             return {"model": name}
-        before = self.cards.get(state.model)
-        read = partial(self.read.sample, seed=state.seed)
-        return {"model": name, **taken_along(state.steps, state.sample, read, card, before)}
+        read, before = partial(self.read.sample, seed=state.seed), self.cards.get(state.model)
+        found = {"model": name, **taken_along(state.steps, state.sample, read, card, before)}
+        return {**found, "steps": self.first_steps(replace(state, params=(), **{"sample": "", **found}))}
 
     def first_taking(self, names: Sequence[str], state: State) -> str:
         """Return the first model that takes a state's sample; raise ValueError where none does."""

@@ -190,6 +190,13 @@ class DividedEngine:
         found: tuple[Step, ...] | None = self._ask((state.model,), "nearest_exact", state)
         return found
 
+    def first_steps(self, state: State) -> tuple[Step, ...]:
+        """Return steps that show something of the data of a state: its own, where they do."""
+        if not foreign(state.model):
+            return self.local.first_steps(state)
+        found: tuple[Step, ...] = self._ask((state.model,), "first_steps", state)
+        return found
+
     def proposals(self, state: State, layer: str) -> Iterator[Busy | tuple[Outcome, ...]]:
         """Yield what is being done, and at last what each symmetric version of a layer would do."""
         if not foreign(state.model):

@@ -6,6 +6,7 @@ from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from explorer.declare.elements import Step
 from explorer.square.frame import Failure, Frame, OrbitCurve
 from explorer.state.catalogue import Catalogue
 from explorer.state.state import State
@@ -19,6 +20,9 @@ class Engine(Protocol):
 
     def illustrate(self, catalogue: Catalogue) -> Iterator[Catalogue | None]:
         """Yield fuller catalogues, and None in between: a request may be answered there."""
+
+    def first_steps(self, state: State) -> tuple[Step, ...]:
+        """Return steps that show something of the data of a state: its own, where they do."""
 
     def answer(self, state: State, cancelled: Callable[[], bool]) -> Frame:
         """Return the frame of `state`; ask `cancelled` between layers and raise `Cancelled` if it is so."""

@@ -137,11 +137,11 @@ class Runner:
             if self._activity is None:
                 return
             text, begun = self._activity
-            now = self._clock()
-            # what runs while nobody waits is told of when somebody does
-            waited = now - max(begun, self._asked) if self._idle else now - begun
-            shown = waited >= BUSY_AFTER and (not self._idle or self._pending is not None)
-            stop = now - max(begun, self._told) >= STOP_AFTER
+            # what runs while nobody waits is told of when somebody does, who has waited since then
+            begun, now = max(begun, self._asked) if self._idle else begun, self._clock()
+            awaited = not self._idle or self._pending is not None
+            shown = now - begun >= BUSY_AFTER and awaited
+            stop = now - max(begun, self._told) >= STOP_AFTER and awaited
             if (shown and not self._announced) or (stop and not self._offered):
                 self._announced, self._offered = True, stop
                 self._say(Busy(text, stop=stop))

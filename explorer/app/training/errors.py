@@ -9,13 +9,13 @@ from torch import nn
 
 from explorer.data.finding import find_sample, fitted
 from explorer.declare.card import Card
-from explorer.declare.elements import chain_element, parse_chain
-from explorer.declare.space import kinds
+from explorer.declare.elements import chain_element, chain_text, parse_chain
 from explorer.equivariance import measure
 from explorer.network.changing.precision import copied
 from explorer.network.tracing.capture import capture
 from explorer.network.tracing.running import evaluating
 from explorer.square.preparing.prepare import prepare
+from explorer.square.preparing.shown_first import shown_first
 
 
 class LayerErrors:
@@ -25,13 +25,13 @@ class LayerErrors:
         """Trace the network.
 
         Args:
-            chain: the element, as on the command line; the one that shows something on this kind of data if empty.
+            chain: the element, as on the command line; one that shows something of the sample if empty.
 
         Raises:
             ValueError: the card takes no such sample, or its data no such element.
         """
-        self.chain = chain or kinds()[card.domain].showcase
         made = fitted(find_sample(sample or card.sample, seed), card.input)
+        self.chain = chain or chain_text(shown_first(card, lambda: made))
         with torch.inference_mode(False), torch.random.fork_rng(devices=[]):
             self._p = prepare(card, copied(network), made, device=torch.device("cpu"), dtype=torch.float32, seed=seed)
         self._element = chain_element(parse_chain(self.chain)).on(self._p.inputs)

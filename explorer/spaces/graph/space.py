@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 
 NODES = 34  # of the graph that a network is shown first
+OTHERWISE = tuple(f"permute:{seed}" for seed in range(4, 12))  # of two nodes every other order is the one there was
 
 
 class GraphSpace(Space):
@@ -45,11 +46,13 @@ class GraphSpace(Space):
         Kind(
             "graph", group="permutation", sample="karate", maker="equiscope.graph(x, edge_index)", title="Graphs",
             one="a graph", lessons="Graphs, sets and attention", place=10, showcase="permute:3",
+            otherwise=OTHERWISE,
             move="renumber it", numbered=True,
         ),
         Kind(
             "set", group="permutation", sample="karate", maker="equiscope.graph(x)", title="Sets", one="a set",
             lessons="Graphs, sets and attention", place=11, showcase="permute:3",
+            otherwise=OTHERWISE,
             move="renumber it", numbered=True,
         ),
     )  # fmt: skip

@@ -48,6 +48,7 @@ class GridSpace(Space):
             one="an image",
             place=0,
             showcase="rotate:90",
+            otherwise=("reflect", "translate:3,2"),
             move="turn it",
         ),
     )

@@ -52,6 +52,7 @@ class SequenceSpace(Space):
             one="a sequence",
             place=30,
             showcase="shift:5",
+            otherwise=("shift:2", "shift:1", "reverse"),
             move="shift it",
         ),
     )

@@ -67,6 +67,7 @@ def test_a_state_survives_json(state: State) -> None:
         ('{"nodes": [{"id": 0}], "links": []}', False),
         ('{"type": "FeatureCollection"}', True),
         ('[{"nodes": 1}]', False),
+        ('[["anna", "ben"], ["ben", "carl"]]', False),
         ('{"t": [0, 1], "x": [1, 2]}', False),
         ('{"state": {"model": "d4-cnn"}, "tasks": []}', True),
         ("[1, 2]", True),

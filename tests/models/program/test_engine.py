@@ -272,6 +272,16 @@ def test_an_element_is_kept_on_data_of_the_same_kind_alone(engine: LocalEngine) 
     assert engine.open_model("egnn", renumbered)["steps"] == parse_chain(kinds()["points"].showcase)
 
 
+def test_a_network_of_short_data_is_opened_under_an_element_that_leaves_some_of_them(engine: LocalEngine) -> None:
+    """A delay by five steps cuts five numbers off, and all but three of eight corners."""
+    turned = state()
+    for name in ("pointer-network", "pointer-glimpse", "pointer-hull"):
+        assert engine.first_steps(State(name)) == engine.open_model(name, turned)["steps"] == parse_chain("shift:2")
+    long = State("lstm", steps=parse_chain("shift:40"))
+    assert engine.first_steps(long) == engine.open_model("gru", long)["steps"] == long.steps  # chosen by somebody
+    assert engine.open_model("pointer-hull", long)["steps"] == parse_chain("shift:2")  # there it would leave nothing
+
+
 def test_what_cannot_be_is_one_sentence(engine: LocalEngine) -> None:
     for wanted, message in (
         (state("d5-cnn"), "did you mean"),

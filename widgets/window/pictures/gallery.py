@@ -5,12 +5,13 @@ from __future__ import annotations
 import io
 import sys
 from collections.abc import Callable, Collection
+from dataclasses import replace
 from pathlib import Path
 
 from explorer.app.thread.orders import Engine
 from explorer.declare.card import ModelInfo
-from explorer.declare.elements import Step, parse_chain
-from explorer.declare.space import Scene, kinds, spaces
+from explorer.declare.elements import parse_chain
+from explorer.declare.space import Scene, spaces
 from explorer.state.state import State
 from explorer.work.files.replacing import write_whole
 from explorer.work.processes.asked_to_end import give_way
@@ -21,11 +22,6 @@ from widgets.window.pictures.offscreen import NoPicture, visit_window
 
 # views that list what there is rather than show what a network does
 _LISTS = ("gallery", "log", "inspector")
-
-
-def showcase(kind: str) -> tuple[Step, ...]:
-    """Return an element that shows something on this kind of data."""
-    return parse_chain(kinds()[kind].showcase) if kind in kinds() else ()
 
 
 def scenes() -> list[Scene]:
@@ -55,9 +51,8 @@ def view_pictures(start: Callable[[], Engine], state: State, folder: Path) -> li
 def gallery_pictures(start: Callable[[], Engine], folder: Path) -> list[Path]:
     """Save every card x view, the window light and dark at two sizes, and an index; return the paths."""
     folder.mkdir(parents=True, exist_ok=True)
-    models = models_of(start)
-    made = window_pictures(start, folder, models)
-    states = [State(model=name, steps=showcase(m.domain)) for name, m in models.items()]
+    states = states_of_models(start)
+    made = window_pictures(start, folder, [state.model for state in states])
 
     def visit(window: MainWindow) -> None:
         model = window.controller.state.model
@@ -97,6 +92,16 @@ def models_of(start: Callable[[], Engine]) -> dict[str, ModelInfo]:
     engine = start()
     try:
         return {m.name: m for m in engine.catalogue().models}
+    finally:
+        engine.close()
+
+
+def states_of_models(start: Callable[[], Engine]) -> list[State]:
+    """Return the states in which the models are shown: each under an element that shows something of its data."""
+    engine = start()
+    try:
+        states = [State(model=m.name) for m in engine.catalogue().models]
+        return [replace(state, steps=engine.first_steps(state)) for state in states]
     finally:
         engine.close()
 

@@ -9,13 +9,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from explorer.app.thread.orders import Engine
-from explorer.state.state import State
 from explorer.work.files.replacing import write_whole
 from widgets.base.look import theme
 from widgets.figures.export import ExportError, export_view
 from widgets.views.choosing.pictures import SIZE, THEMES, picture_of
 from widgets.window.main_window import MainWindow
-from widgets.window.pictures.gallery import models_of, showcase
+from widgets.window.pictures.gallery import states_of_models
 from widgets.window.pictures.offscreen import NoPicture, visit_window
 
 QUALITY = 72  # of WebP: some 4 KB each
@@ -48,7 +47,7 @@ def thumbnail_pictures(
             made.append(path)
         print(model, file=sys.stderr, flush=True)
 
-    states = [State(model=name, steps=showcase(m.domain)) for name, m in models_of(start).items()]
+    states = states_of_models(start)
     visit_window(start, states[0], states, visit, size=SCREEN, path=None, orbit=False)
     return made
 

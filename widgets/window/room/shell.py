@@ -11,8 +11,7 @@ from PySide6.QtWidgets import QLabel, QMainWindow, QStackedWidget, QVBoxLayout, 
 
 from explorer.app.thread.orders import Engine
 from explorer.app.thread.runner import STOP_AFTER
-from explorer.declare.elements import Step, parse_chain
-from explorer.declare.space import kinds
+from explorer.declare.elements import Step
 from explorer.square.frame import Failure, Frame, Moved, Outline
 from explorer.state.catalogue import Busy, Catalogue
 from explorer.state.state import State
@@ -102,6 +101,7 @@ class Shell(QMainWindow):
         self.staleness = Staleness(c)
         self.staleness.changed.connect(self.panes.show_stale)
         self.staleness.changed.connect(self.diagnosis.show_stale)
+        self.staleness.changed.connect(lambda _: self._read(""))
         self.diagnosis.show_asked.connect(self.show_something)
         self.diagnosis.exact_asked.connect(self.go_exact)
         self.diagnosis.try_asked.connect(self.try_guilty)
@@ -137,7 +137,7 @@ class Shell(QMainWindow):
         if view.POINTS_AT:
             self.pointers.link(view.POINTS_AT, view.pointer)
         view.wished.connect(self._grant)
-        view.hovered.connect(self.status.read)
+        view.hovered.connect(self._read)
         # a view that plays the orbit has a button for it
         if hasattr(view, "play_toggled"):
             view.play_toggled.connect(self._play)
@@ -193,9 +193,11 @@ class Shell(QMainWindow):
         page.chosen.connect(self.layer_menu.add)
 
     def show_something(self) -> None:
-        """Take an element that shows something of this kind of data."""
-        if (kind := kinds().get(self.controller.domain)) is not None:
-            self.controller.set_steps(parse_chain(kind.showcase))
+        """Take an element that shows something of these data."""
+        state = self.controller.state
+        self.controller.do(
+            lambda engine: engine.first_steps(state), "Looking for an element…", self.controller.set_steps
+        )
 
     def go_exact(self) -> None:
         """Go to the nearest element that permutes places, so that there is a verdict."""
@@ -210,6 +212,10 @@ class Shell(QMainWindow):
                 self.controller.set_steps(steps)
 
         self.controller.do(lambda engine: engine.nearest_exact(state), "Looking for an exact element…", went)
+
+    def _read(self, text: str) -> None:
+        """Show what is under the cursor, but no figure of an element that is chosen no more."""
+        self.status.read("" if self.staleness.of_another else text)
 
     def _play(self, on: bool) -> None:
         player = self.controller.player

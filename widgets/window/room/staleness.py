@@ -55,6 +55,14 @@ class Staleness(QObject):
         left = self._left.get(frame.state, next(iter(self._left.values()), time.monotonic()))
         return time.monotonic() - left
 
+    @property
+    def of_another(self) -> bool:
+        """Say whether the figures of the frame have been those of another element, or of other data, for a while."""
+        frame, state = self._controller.frame, self._controller.state
+        if not self.text or frame is None:
+            return False
+        return frame.state.steps != state.steps or frame.state.epoch != state.epoch
+
     def misses(self, wish: Wish) -> bool:
         """Say whether a wish chooses a place in what is not shown yet: it was seen in other data or another layer."""
         frame, state, changes = self._controller.frame, self._controller.state, wish.changes

@@ -14,7 +14,7 @@ import pytest
 from explorer.app.thread.failures import sentence
 from explorer.app.thread.orbit_key import orbit_key
 from explorer.app.thread.orders import Engine, NoEngine, Printed, TaskDone
-from explorer.app.thread.runner import COMPUTING, STOP_AFTER, Runner
+from explorer.app.thread.runner import COMPUTING, MEASURING, STOP_AFTER, Runner
 from explorer.declare.elements import parse_chain
 from explorer.square.frame import Failure, Frame, Glimpse, OrbitCurve, Outline
 from explorer.state.catalogue import Busy, Catalogue
@@ -1029,6 +1029,26 @@ def test_what_does_not_answer_is_offered_to_be_stopped_once(bench: Bench) -> Non
     assert bench.next(Busy) == Busy(COMPUTING, stop=True)
     bench.engine.gate.set()
     assert bench.next(Busy) == Busy("")
+
+
+def test_idle_work_is_no_answer_that_is_wanting() -> None:
+    """A slow network is measured while nobody waits; whoever asks meanwhile has waited since then alone."""
+    bench = Bench(engine := SlowEngine())
+    bench.runner.begin()
+    bench.runner.submit(START)
+    assert bench.next(Frame).state == START
+    assert engine.refining.wait(WAIT)
+    bench.now = 2 * STOP_AFTER
+    bench.runner.check_busy()
+    bench.runner.submit(turned(90.0))
+    bench.now += STOP_AFTER / 2
+    bench.runner.check_busy()
+    assert bench.next(Busy) == Busy(MEASURING)
+    bench.now += STOP_AFTER
+    bench.runner.check_busy()
+    assert bench.next(Busy) == Busy(MEASURING, stop=True)
+    bench.runner.cancel()
+    assert bench.runner.close(WAIT)
 
 
 def test_idle_work_is_stopped_by_force_and_that_is_said() -> None:

@@ -31,6 +31,12 @@ def test_the_ladder_of_a_window(qtbot: QtBot, open_window: Open) -> None:
     qtbot.waitUntil(lambda: len(view.sheet.rungs) == 3, timeout=LONGEST_MS)
     qtbot.waitUntil(lambda: view.area.viewport().height() > 250, timeout=LONGEST_MS)
     assert view.area.horizontalScrollBar().maximum() == 0, "δ is not seen without scrolling"
+    window.resize(1165, 800)  # as narrow as beside a lesson
+    qtbot.waitUntil(lambda: 600 < view.area.viewport().width() < 660, timeout=LONGEST_MS)
+    assert view.area.horizontalScrollBar().maximum() == 0, "δ is not seen without scrolling"
+    view.grab()
+    right = max(one.mapRectToScene(one.boundingRect()).right() for one in view.sheet.cells.shown)
+    assert view.area.viewport().width() - 40 < right <= view.area.viewport().width()
     numbers = view.numbers()
     assert numbers["dense1_W"].shape == (6, 9) and numbers["dense3_delta"].shape == (2,)
     assert [view.target.itemText(k) for k in range(2)] == ["row", "column"]

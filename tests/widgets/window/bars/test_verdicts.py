@@ -8,11 +8,13 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
+from torch import nn
 
 from explorer.app.answering.engine import LocalEngine
 from explorer.declare.elements import chain_text, parse_chain
+from explorer.spaces.sequence.network.form import SequenceInput
 from explorer.state.state import State
-from tests.explorer.parts.small_cards import CARDS
+from tests.explorer.parts.small_cards import CARDS, card
 from tests.widgets.parts.driving.windows import LONGEST_MS, Open, settle
 from widgets.base.look import theme
 from widgets.maps.diagram import ROLES
@@ -22,7 +24,10 @@ from widgets.window.main_window import MainWindow
 
 @pytest.fixture
 def start() -> Callable[[], LocalEngine]:
-    return lambda: LocalEngine(CARDS, trust=True)
+    short = card(
+        "steps", lambda: nn.Linear(1, 2), domain="sequence", sample="numbers-5", input=SequenceInput(channels=1)
+    )
+    return lambda: LocalEngine(CARDS | {short.name: short}, trust=True)
 
 
 def badge_on_the_stage(window: MainWindow) -> str:
@@ -46,8 +51,9 @@ def test_the_identity_is_grey_and_its_button_turns_it(qtbot: QtBot, open_window:
     assert ROLES[badge_on_the_stage(window)] == "muted"
     assert greens(window) == 0 and line.button.isVisible() and line.button.text() == "Turn it"
     qtbot.mouseClick(line.button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: window.controller.state.steps == parse_chain("rotate:90"), timeout=LONGEST_MS)
     settle(qtbot, window, measured=True)
-    assert window.controller.state.steps == parse_chain("rotate:90") and not line.button.isVisible()
+    assert not line.button.isVisible()
     assert line.text.text().startswith("Holds at every layer") and badge_on_the_stage(window) == "holds"
     assert greens(window) > 0
 
@@ -99,11 +105,37 @@ def test_a_start_without_an_element_begins_at_one_that_shows_something(
     assert chain_text(window.controller.state.steps) == "rotate:90" and not window.controller.can_undo
     net = tmp_path / "net.py"
     net.write_text("from torch import nn\n\ndef net():\n    return nn.Conv2d(1, 2, 3, padding=1)\n")
+    tried = LocalEngine.first_steps
+
+    def unable(engine: LocalEngine, state: State) -> object:
+        if state.model.endswith(":net"):
+            raise ValueError("it is turned all the same: its data are read by another process, which may be busy")
+        return tried(engine, state)
+
+    monkeypatch.setattr(LocalEngine, "first_steps", unable)
     window = open_window(State(f"{net}:net", device="cpu"))
     qtbot.waitUntil(lambda: chain_text(window.controller.state.steps) == "rotate:90", timeout=LONGEST_MS)
     settle(qtbot, window)
     given = open_window(State("fine", device="cpu", steps=parse_chain("reflect:horizontal")))
     assert chain_text(given.controller.state.steps) == "reflect:horizontal"
+
+
+@pytest.mark.slow
+def test_short_data_begin_at_an_element_that_leaves_something_of_them(
+    qtbot: QtBot, open_window: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A delay by five steps pushes all of five numbers out; the button of the identity takes no such one either."""
+    monkeypatch.setattr("widgets.window.controller.Controller.begin", _begin_moved(monkeypatch))
+    window = open_window(State("steps", sample="numbers-5", device="cpu"))
+    settle(qtbot, window, measured=True)
+    assert window.controller.frame is not None
+    assert chain_text(window.controller.frame.state.steps) == "shift:2" and not window.controller.can_undo
+    assert window.controller.frame.squares[0].verdict == "holds" and not window.diagnosis.button.isVisible()
+    window.controller.reset()
+    settle(qtbot, window, measured=True)
+    assert window.diagnosis.text.text() == "Nothing to test yet: shift it."
+    qtbot.mouseClick(window.diagnosis.button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: chain_text(window.controller.state.steps) == "shift:2", timeout=LONGEST_MS)
 
 
 def _begin_moved(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import pytest
 import torch
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from pytestqt.qtbot import QtBot
 from torch import Tensor, nn
 
@@ -103,8 +103,14 @@ def test_the_moved_picture_is_drawn_at_once_and_the_rest_is_dimmed(qtbot: QtBot,
     assert {name: "" if name in by_themselves else said for name in shown} == shown
     inspector = window.panes.named("inspector")
     assert inspector is not None and inspector.veil.text == said  # type: ignore[attr-defined]
+    over = stage.canvas.mapFromScene(row.panels["difference"].sceneBoundingRect().center())
+    qtbot.mouseMove(stage.canvas.viewport(), over)
+    qtbot.mouseMove(stage.canvas.viewport(), over + QPoint(3, 3))
+    assert window.status.reading.text() == "", "a figure of the element before"
     GATE.set()
     settle(qtbot, window)
+    qtbot.mouseMove(stage.canvas.viewport(), over)
+    qtbot.waitUntil(lambda: "difference" in window.status.reading.text(), timeout=LONG_MS)
     assert window.staleness.text == row.readout.stale == ""
     qtbot.waitUntil(lambda: not any(veils(window).values()), timeout=LONG_MS)  # each panel in its turn
     assert row.panels["f_gx"].opacity() == 1.0

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFont
+from PySide6.QtGui import QColor, QFont, QResizeEvent
 from PySide6.QtWidgets import (
     QComboBox,
     QHBoxLayout,
@@ -37,10 +38,12 @@ from widgets.charts.plot import Plot
 from widgets.charts.scene.board import BoardWidget, Pool
 from widgets.charts.scene.labels import Line, Tag
 
-CELL, TALL = 45.0, 20.0  # pixels of a number: nine weights and b to ∂C/∂b fit the middle of a small window
-GAP, LABEL = 14.0, 64.0
+CELL, TALL = 45.0, 20.0  # pixels of a number
+LEAST = 34.0  # of a weight, with a digit less: nine of them and b to ∂C/∂b fit beside a lesson
+GAP, LABEL, APART = 14.0, 64.0, 0.3
 Curve = tuple[str, NDArray[Any], NDArray[Any], str, bool]  # name, x, y, colour, dashed
 COLUMNS = ("b", "z", "a", "δ", "∂C/∂b")
+BESIDE = 2 * GAP + LABEL + CELL * len(COLUMNS)  # what there is beside the weights
 RATES = np.logspace(-2, 1, 121)  # sizes of a step, as parts of the best one
 
 
@@ -61,7 +64,16 @@ class LadderSheet(BoardWidget):
         self.given, self.rungs, self.labels = x, rungs, labels
         wide = max((r.layer.weight.shape[1] for r in rungs), default=1)
         tall = 3 * TALL + sum(len(r.z) * TALL + 3 * TALL for r in rungs)
-        self.setMinimumSize(round(CELL * (wide + 0.3 + len(COLUMNS)) + 2 * GAP + LABEL), round(tall))
+        self.setMinimumSize(math.ceil(LEAST * (wide + APART) + BESIDE), round(tall))
+        self.changed()
+
+    @property
+    def cell(self) -> float:
+        """Return how wide a weight is, so that what is behind them is seen as well."""
+        wide = max((r.layer.weight.shape[1] for r in self.rungs), default=1)
+        return min(CELL, max(LEAST, (self.width() - BESIDE) / (wide + APART)))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
         self.changed()
 
     @property
@@ -83,9 +95,10 @@ class LadderSheet(BoardWidget):
     def place(self) -> None:
         with self.words, self.cells:
             self._write("a⁰ = x", GAP, 4.0, LABEL, "text")
-            self._row(GAP + LABEL, 4.0, self.given, float(np.abs(self.given).max(initial=0.0)), True)
+            self._row(GAP + LABEL, 4.0, self.given, float(np.abs(self.given).max(initial=0.0)), True, self.cell)
             widest = max((r.layer.weight.shape[1] for r in self.rungs), default=0)
-            places = [GAP + LABEL + CELL * (widest + 0.3 + j) for j in range(len(COLUMNS))]
+            behind = GAP + LABEL + self.cell * (widest + APART)
+            places = [behind + CELL * j for j in range(len(COLUMNS))]
             for k in range(len(self.rungs)):
                 self._place_rung(k, self.place_of(k)[0] + 0.6 * TALL, places)
 
@@ -106,9 +119,10 @@ class LadderSheet(BoardWidget):
             y += TALL
             if self.labels and k == len(self.rungs) - 1:
                 self._write(self.labels[i], GAP, y, LABEL, "muted")
-            self._row(GAP + LABEL, y, shown[i], float(np.abs(shown).max()), backward or not self.gradients)
+            known = backward or not self.gradients
+            self._row(GAP + LABEL, y, shown[i], float(np.abs(shown).max()), known, self.cell)
             for x, (values, known) in zip(places, columns, strict=True):
-                self._row(x, y, values[i : i + 1], float(np.abs(values).max()), known)
+                self._row(x, y, values[i : i + 1], float(np.abs(values).max()), known, CELL)
 
     def _write(
         self, text: str, x: float, y: float, wide: float, role: str, bold: bool = False, align: Any = LEFT
@@ -117,23 +131,26 @@ class LadderSheet(BoardWidget):
         font.setBold(bold)
         self.words.take().write(text, QRectF(x, y, wide, TALL), font, QColor(getattr(theme.current(), role)), align)
 
-    def _row(self, x: float, y: float, values: NDArray[Any], most: float, known: bool) -> None:
+    def _row(self, x: float, y: float, values: NDArray[Any], most: float, known: bool, wide: float) -> None:
         """Place numbers beside each other on their colours, or blank cells while they are not known."""
         t, font = theme.current(), QFont(self.font())
-        font.setPointSizeF(0.9 * font.pointSizeF())
+        digits, size = (3, 0.9) if wide == CELL else (2, 0.8)
+        font.setPointSizeF(size * font.pointSizeF())
         for j, value in enumerate(values.tolist()):
             part = min(1.0, abs(value) / (most or 1.0)) * 0.75
             ground = mixed(t.bad if value > 0 else t.first, t.plot, part) if known else QColor(t.raised)
-            cell = QRectF(x + CELL * j, y, CELL - 1, TALL - 1)
-            self.cells.take().write(short(value) if known else "", cell, font, QColor(t.text), ground)
+            cell = QRectF(x + wide * j, y, wide - 1, TALL - 1)
+            text = short(value, digits) if known else ""
+            self.cells.take().write(text, cell, font, QColor(t.text), ground)
 
 
-def short(value: float) -> str:
-    """Return a number that fits a cell."""
+def short(value: float, digits: int = 3) -> str:
+    """Return a number that fits a cell, with so many digits behind the point."""
     if value == 0:
         return "0"
-    text = f"{value:.{3 if abs(value) < 10 else 2}f}" if 1e-3 <= abs(value) < 100 else f"{value:.0e}"
-    return with_minus(text)
+    if not 10**-digits <= abs(value) < 100:
+        return with_minus(f"{value:.0e}")
+    return with_minus(f"{value:.{digits if abs(value) < 10 else digits - 1}f}")
 
 
 class Curves(Plot):
@@ -345,7 +362,8 @@ class LadderView(FrameView[tuple[Square, Chain]]):
             ("−log p(0)", chances, -np.log(1 - chances), t.second, False),
             ("here", np.array([output, output]), np.array([0.0, 6.2]), t.accent, True),
         ]
-        self.coin.show_curves(f"Bernoulli, −log p(1) = {figure(-np.log(output))}", curves)
+        told = f"−log p(1) = {figure(-np.log(output))}"  # in its colour, so that both names have room
+        self.coin.show_curves("Bernoulli", curves, [(told, t.first), ("−log p(0)", t.second)])
 
     def _draw_taylor(self, chain: Chain, wanted: NDArray[Any], loss: str) -> None:
         t = theme.current()
