@@ -18,6 +18,7 @@ from explorer.work.words import in_our_words
 LONGEST = 10_000  # characters of a message that are looked at
 LONGEST_KIND = 60  # characters of the name of somebody's own exception
 LONGEST_SENTENCE = 300
+ROOM_FOR_A_PLACE = 60  # characters of "(file.py, line 3)"
 LONGEST_PATH = 220  # characters of a path in a sentence; of a longer one the beginning and the end are told
 # modules whose exceptions are written for a person; in a wheel the packages are parts of equiscope
 OURS = ("equiscope",) if INSTALLED else ("equiscope", "explorer", "models", "widgets", "main", "__main__")
@@ -139,5 +140,7 @@ def sentence(error: BaseException) -> str:
         return f"{kind} was raised without a message."
     # a ValueError is written for a person here; kinds from elsewhere say more when they are named
     ours = type(error).__module__.partition(".")[0] in OURS
-    told = text if ours or isinstance(error, ValueError | OSError) else f"{kind}: {text}"
-    return told if len(told) <= LONGEST_SENTENCE else f"{told[: LONGEST_SENTENCE - 1]}…"
+    own = ours or isinstance(error, ValueError | OSError)
+    # behind what comes from elsewhere stands where it was raised
+    told, most = (text, LONGEST_SENTENCE) if own else (f"{kind}: {text}", LONGEST_SENTENCE - ROOM_FOR_A_PLACE)
+    return told if len(told) <= most else f"{told[: most - 1]}…"
