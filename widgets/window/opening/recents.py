@@ -10,6 +10,7 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QMenu
 
+from explorer.app.thread.failures import path_in_sentence
 from widgets.base.settings import texts
 from widgets.window.room.shell import Shell
 
@@ -39,7 +40,7 @@ class Recents:
 
     def names(self) -> list[str]:
         """Return the entries, the newest first."""
-        return texts(self._shell.settings, self._key)
+        return texts(self._shell.settings, self._key)[:MOST_RECENT]
 
     def keep(self, name: str, gone: str = "") -> None:
         """Put an entry first, in place of another one that is gone."""
@@ -55,8 +56,8 @@ class Recents:
         for name in self.names():
             path = self._path_of(name)
             gone = "" if not path or os.path.exists(path) else "  (gone)"
-            action = menu.addAction(f"{self._title(name)}{gone}".replace("&", "&&"), partial(self.choose, name))
-            action.setToolTip(name)
+            title = path_in_sentence(self._title(name)).replace("&", "&&")
+            menu.addAction(f"{title}{gone}", partial(self.choose, name)).setToolTip(path_in_sentence(name))
         if menu.isEmpty():
             menu.addAction("Nothing yet").setEnabled(False)
         else:
