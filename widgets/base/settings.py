@@ -7,6 +7,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterable
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from PySide6.QtCore import QObject, QSettings, QTimer, Signal
 from explorer.work.files.replacing import is_device, keep_aside
 
 LOOK_MS = 2000  # between two looks at whether the settings can be written
+MOST_TEXTS = 1000  # of a list, of which no person has made more by hand
 ASIDE = "kept_aside"  # property of damaged settings: the name of the copy
 SETTINGS = "EQUISCOPE_SETTINGS"  # environment: the path of an INI file in place of the person's own settings
 
@@ -40,7 +42,7 @@ def texts(settings: QSettings, key: str) -> list[str]:
     value: Any = settings.value(key, [])
     # an INI file gives a list of one back as text
     found = [value] if isinstance(value, str) else value if isinstance(value, Iterable) else []
-    return [text for text in found if isinstance(text, str) and text]
+    return [text for text in islice(found, MOST_TEXTS) if isinstance(text, str) and text]
 
 
 def trouble(settings: QSettings) -> str:

@@ -95,7 +95,8 @@ class DividedEngine:
 
     def _present(self, names: Sequence[str]) -> Worker:
         """Return the process in use; the spare one, where it has died or is not as other networks should find it."""
-        if self._worker is not None and not set(names) <= self._worker.served and self._worker.spoilt:
+        # what ran there before the one that has changed it is another one too
+        if self._worker is not None and not set(names) <= self._worker.asked and self._worker.spoilt:
             self._worker.kill()
         if self._worker is None or not self._worker.alive:
             if self._worker is not None:

@@ -55,6 +55,7 @@ class Worker:
         self._ready = False
         self._number = 0  # of requests
         self.served: set[str] = set()  # networks that it was asked about
+        self.asked: set[str] = set()  # those that its last request was about
         self.changed = ""  # what one of them has changed that others would meet
         self.sent: object = None  # of what is only sent when it has changed
 
@@ -72,7 +73,7 @@ class Worker:
         """Return whether other networks should not run there: one has changed it, or has left processes behind."""
         if not self.changed and self._ready and self.alive:
             with contextlib.suppress(Died, Relayed):  # then it is not alive, which is asked next
-                self.ask(("settled",), sorted(self.served), further=True)
+                self.ask(("settled",), sorted(self.asked), further=True)
         return bool(self.changed) or self._started.in_company
 
     def ask(
@@ -98,6 +99,7 @@ class Worker:
         """
         names = tuple(names)
         self.served |= set(names)
+        self.asked = self.asked | set(names) if further else set(names)
         if fresh:
             self._receiver.forget()
         self.note.give_up(False)

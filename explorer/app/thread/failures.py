@@ -17,6 +17,9 @@ from explorer.work.processes.no_room import starved
 from explorer.work.words import in_our_words
 
 LONGEST = 10_000  # characters of a message that are looked at
+LONGEST_KIND = 60  # characters of the name of somebody's own exception
+LONGEST_SENTENCE = 300
+ROOM_FOR_A_PLACE = 60  # characters of "(file.py, line 3)"
 LONGEST_PATH = 220  # characters of a path in a sentence; of a longer one the beginning and the end are told
 # modules whose exceptions are written for a person; in a wheel the packages are parts of equiscope
 OURS = ("equiscope",) if INSTALLED else ("equiscope", "explorer", "models", "widgets", "main", "__main__")
@@ -118,7 +121,7 @@ def sentence(error: BaseException) -> str:
     """Return one sentence for a person to read; a MemoryError and its kin say what to do."""
     if isinstance(error, Relayed):
         return error.told
-    kind = type(error).__name__
+    kind = one_line(type(error).__name__)[:LONGEST_KIND]
     said = str(error)[:LONGEST]
     text = one_line(in_our_words(said) or said)
     if out_of_memory(error):
@@ -136,7 +139,9 @@ def sentence(error: BaseException) -> str:
         text = "the code asked the program to exit"
     if not text:
         return f"{kind} was raised without a message."
-    text = text if len(text) <= 300 else text[:297] + "…"
     # a ValueError is written for a person here; kinds from elsewhere say more when they are named
     ours = type(error).__module__.partition(".")[0] in OURS
-    return text if ours or isinstance(error, ValueError | OSError) else f"{kind}: {text}"
+    own = ours or isinstance(error, ValueError | OSError)
+    # behind what comes from elsewhere stands where it was raised
+    told, most = (text, LONGEST_SENTENCE) if own else (f"{kind}: {text}", LONGEST_SENTENCE - ROOM_FOR_A_PLACE)
+    return told if len(told) <= most else f"{told[: most - 1]}…"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import torch
 from torch import Tensor, nn
@@ -41,7 +41,27 @@ def unusual(value: Tensor) -> str:
         return "a tensor whose memory has been given back: its storage was resized to nothing"
     if value.is_floating_point() and value.dtype not in _PRECISE:
         return f"{str(value.dtype).removeprefix('torch.')} values, with which torch computes nothing: return .float()"
+    own = type(value) not in (Tensor, nn.Parameter) and not is_functorch_wrapped_tensor(value)
+    if own and value.is_floating_point() and not _computes(value):
+        return f"{_named(value)}, with which torch does not compute as with a tensor: return the plain tensor within"
     return ""
+
+
+def _computes(value: Tensor) -> bool:
+    """Find out by trial whether a tensor of a class of its own can be measured as any other."""
+    try:
+        with torch.no_grad():
+            float((value.detach() - value.detach().clone()).flatten().norm())
+    except (KeyboardInterrupt, torch.OutOfMemoryError):
+        raise
+    except BaseException:  # somebody else's class may raise anything
+        return False
+    return True
+
+
+def _named(value: Tensor) -> str:
+    kind = "".join(c if c.isprintable() else "?" for c in type(value).__name__[:60])
+    return f"{'an' if kind[:1] in 'AEIOU' else 'a'} {kind}"
 
 
 class Unusual(LayerError):
@@ -115,6 +135,27 @@ def varies(answers: Sequence[Sequence[Tensor]], tolerance: float) -> tuple[str, 
 def writes(tensor: Tensor) -> int:
     """Return how often a tensor was written to."""
     return 0 if tensor.is_inference() else tensor._version
+
+
+def reuses(first: Mapping[str, Tensor], again: Mapping[str, Tensor], own: Iterable[Tensor]) -> bool:
+    """Return whether a network writes an answer of a layer where it has written the one before, which is still in use.
+
+    Args:
+        first, again: {layer: its answer} of two runs, the first ones kept until now.
+        own: parameters and buffers, which are given back as they are.
+    """
+    constant = {_memory(value) for value in own} | {0}
+    return any(
+        name in again and (at := _memory(value)) == _memory(again[name]) and at not in constant
+        for name, value in first.items()
+    )
+
+
+def _memory(value: Tensor) -> int:
+    """Return where the memory of a tensor begins, 0 where it has none that can be told."""
+    if value.layout != torch.strided or type(value) not in (Tensor, nn.Parameter):
+        return 0
+    return value.untyped_storage().data_ptr() if not value.is_meta else 0
 
 
 def overwritten(values: Sequence[Tensor], fresh: Sequence[int], given: Sequence[Tensor]) -> bool:

@@ -91,14 +91,15 @@ def capture(
             require_usual(name, tensor)  # it may have been as usual in the first run only
             left.discard(name)
             if no_further and not left:
-                outputs[name] = reduce(name, tensor) if reduce else tensor
+                outputs[name] = reduce(name, tensor) if reduce else tensor.clone() if clone else tensor
                 raise _Enough
             if reduce:
                 outputs[name] = reduce(name, tensor)
             elif clone and tensor is result:
-                # the network goes on with the copy: what is kept stays in the graph, and gradients reach it
-                outputs[name] = tensor
-                passed_on: Tensor = tensor.clone()
+                # the network goes on with a copy of the copy: what is kept stays in the graph, and gradients reach it;
+                # the layer's own tensor may be a buffer that it writes its next answer into
+                outputs[name] = kept = tensor.clone()
+                passed_on: Tensor = kept.clone()
                 return passed_on
             else:
                 outputs[name] = tensor.clone() if clone else tensor

@@ -193,7 +193,7 @@ def layer_error(model: nn.Module, error: BaseException) -> LayerError:
 
 def named_error(error: BaseException) -> str:
     """Return "ValueError: what it says", or its kind alone where it says nothing."""
-    kind = type(error).__name__
+    kind = "".join(c if c.isprintable() else "?" for c in type(error).__name__[:60])
     if kind == "BdbQuit":  # of breakpoint() and of pdb alike; its own words are none
         return f"{kind}: it stops for a debugger (breakpoint() or pdb), and there is nobody to ask; take that line out"
     try:

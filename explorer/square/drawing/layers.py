@@ -86,6 +86,8 @@ def _mean(values: Tensor, axis: int) -> Tensor:
 def _single(values: Tensor) -> Tensor:
     """Return finite numbers as finite ones of single precision."""
     most = torch.finfo(torch.float32).max
+    if values.dtype != torch.float64:  # no other holds more; half precision has no such number to be compared with
+        return values
     return torch.where(values.isfinite(), values.clamp(-most, most), values)
 
 

@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Protocol
 
@@ -24,7 +24,7 @@ from explorer.equivariance.trial import rounding
 from explorer.equivariance.trial.floors import in_precision
 from explorer.equivariance.trial.vanishing import vanishing
 from explorer.equivariance.verdict.sentences import draws
-from explorer.network.changing.conduct import IN_PLACE, require_values, unmeasured
+from explorer.network.changing.conduct import IN_PLACE, require_values, reuses, unmeasured
 from explorer.network.changing.precision import converted, copied, on_device
 from explorer.network.describing.statistics import exact, first_strange
 from explorer.network.input.inputs import called, noticing
@@ -268,6 +268,10 @@ def prepare(
             start = time.perf_counter()
             values, fed = capture(model, x, names, clone=traced.clones, inputs=True)
             seconds = time.perf_counter() - start
+            if first is not None and reuses(first.values, values, [t for _, t in named_tensors(model)]):
+                traced = replace(traced, clones=True)  # the answer to the moved data would lie in its place
+                reseed(seed)
+                values, fed = capture(model, x, names, clone=True, inputs=True)
         if known is like is not None and any(n not in values or values[n].shape != like[n].shape for n in names):
             # what a network calls, or how many it keeps of its values, may hang on its weights
             return prepare(card, model, sample, device=device, dtype=dtype, overrides=overrides, declared=declared,

@@ -127,6 +127,7 @@ def test_what_changes_its_shape_is_told(after: Callable[[Tensor, int], Tensor], 
         (lambda y, _: torch.nested.nested_tensor([y[0], y[0]], layout=torch.jagged), "a nested tensor: pad it"),
         (lambda y, _: y.to_sparse(), "a sparse tensor: make it dense with"),
         (lambda y, _: y[0, 0].to_sparse_csr(), "a sparse tensor: make it dense with"),
+        (lambda y, _: torch.masked.masked_tensor(y.detach(), y > 0), "a MaskedTensor, with which torch does not"),
     ],
 )
 @pytest.mark.filterwarnings("ignore")  # torch's own, that such tensors are in beta state
@@ -136,6 +137,14 @@ def test_unusual_tensors_are_told_and_where_they_come_from(after: Callable[[Tens
     with pytest.raises(LayerError, match=f"layer 0 gives {told}") as where:
         check_equivariance(nn.Sequential(Net(after), nn.Identity()), SHAPE, "C4")
     assert where.value.where == "0"
+
+
+class Named(Tensor):
+    """A subclass that computes as a tensor does."""
+
+
+def test_a_subclass_that_computes_is_measured() -> None:
+    assert check_equivariance(Net(lambda y, _: y.as_subclass(Named)), SHAPE, "C4").holds
 
 
 def test_parameters_without_values_are_told() -> None:
@@ -275,3 +284,26 @@ def test_what_is_not_a_number_is_no_change() -> None:
     assert not overwritten([x], [writes(x)], [x.clone()])
     assert overwritten([x], [writes(x)], [torch.tensor([2.0, float("nan")])])
     assert overwritten([torch.tensor([1, 2])], [0], [torch.tensor([1, 3])])
+
+
+class Kept(nn.Module):
+    """Gives its answers in the same memory each time, as code does that saves allocations."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.kept = torch.empty(0)
+
+    def forward(self, x: Tensor) -> Tensor:
+        if self.kept.shape != x.shape or self.kept.dtype != x.dtype:
+            self.kept = torch.empty_like(x)
+        return self.kept.copy_(x)
+
+
+@pytest.mark.parametrize("behind", [[], [nn.ReLU(), nn.Conv2d(2, 1, 1)]])
+def test_an_answer_in_the_memory_of_the_one_before_is_not_compared_with_itself(behind: list[nn.Module]) -> None:
+    torch.manual_seed(0)
+    network = nn.Sequential(nn.Conv2d(1, 2, 3, padding=1), Kept(), *behind)
+    report = check_equivariance(network, SHAPE, "C4")
+    assert (report.verdict, report.guilty) == ("broken", ("0",))
+    assert report["1"].cumulative > 0.1
+    assert check_equivariance(network[1:2], SHAPE, "C4").holds

@@ -403,6 +403,11 @@ def test_scores() -> None:
     assert scores_of(torch.tensor([[1.0, 2.0]]), False) == pytest.approx([1, 2])
     assert scores_of(torch.tensor([4.0]), False) == pytest.approx([4])
     assert scores_of(torch.ones(1, 3, 2, 2), False) == pytest.approx([1, 1, 1])
+    for kind in (torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.int64):
+        assert scores_of(torch.ones(1, 3, dtype=kind), False).tolist() == [1, 1, 1]
+    assert scores_of(torch.tensor([1e300, math.inf], dtype=torch.float64), False) == pytest.approx(
+        [3.4028235e38, math.inf]
+    )
 
 
 def test_overrides_and_what_is_wrong_with_them() -> None:

@@ -248,3 +248,18 @@ def test_settings_that_are_lost_at_the_end_are_told_to_the_terminal(
     window.deleteLater()
     err = capsys.readouterr().err
     assert err.startswith("equiscope: the settings in ") and err.count("\n") == 1
+
+
+def test_a_list_without_measure_is_not_waited_for(qtbot: QtBot, tmp_path: Path) -> None:
+    names = [f"/tmp/{k}.npy" for k in range(100_000)]
+    names[0] = "/tmp/" + "y" * 200_000 + "\n\x1b[31m.npy"
+    settings = QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat)
+    settings.setValue("recent", names)
+    window = MainWindow(FakeEngine, State(sample="digit-3"), settings, SPECS)
+    qtbot.addWidget(window)
+    menu = QMenu(window)
+    window.files.fill_recent(menu)
+    shown = [action.text() for action in menu.actions() if action.text()]
+    assert len(shown) < 15 and all(len(text) < 300 and text.isprintable() for text in shown)
+    assert len(texts(settings, "recent")) == 1000
+    window.close()

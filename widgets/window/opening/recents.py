@@ -10,6 +10,7 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QMenu
 
+from explorer.app.thread.failures import path_in_sentence
 from explorer.declare.states.model_name import told_apart
 from widgets.base.settings import texts
 from widgets.window.room.shell import Shell
@@ -40,7 +41,7 @@ class Recents:
 
     def names(self) -> list[str]:
         """Return the entries, the newest first."""
-        return texts(self._shell.settings, self._key)
+        return texts(self._shell.settings, self._key)[:MOST_RECENT]
 
     def keep(self, name: str, gone: str = "") -> None:
         """Put an entry first, in place of another one that is gone."""
@@ -56,8 +57,8 @@ class Recents:
         for name, title in told_apart(self.names(), self._title).items():
             path = self._path_of(name)
             gone = "" if not path or os.path.exists(path) else "  (gone)"
-            action = menu.addAction(f"{title}{gone}".replace("&", "&&"), partial(self.choose, name))
-            action.setToolTip(name)
+            said = f"{path_in_sentence(title)}{gone}".replace("&", "&&")
+            menu.addAction(said, partial(self.choose, name)).setToolTip(path_in_sentence(name))
         if menu.isEmpty():
             menu.addAction("Nothing yet").setEnabled(False)
         else:

@@ -284,6 +284,18 @@ def test_a_network_does_not_judge_itself(tmp_path: Path, how: str, told: str) ->
         engine.close()
 
 
+def test_one_that_ran_before_is_not_told_to_have_replaced_what_another_one_has(tmp_path: Path) -> None:
+    engine = DividedEngine(LocalEngine(cards(), trust=True), PROGRAM, spare=False)
+    fine = upside_down(tmp_path, network(tmp_path, FINE, "other.py"))
+    try:
+        assert engine.answer(fine, never).squares
+        with pytest.raises(Relayed, match=r"Net in net\.py has replaced numpy\.abs"):
+            engine.answer(upside_down(tmp_path, network(tmp_path, "import numpy; numpy.abs = 0; return x")), never)
+        assert engine.answer(fine, never).squares
+    finally:
+        engine.close()
+
+
 def test_a_layer_that_gives_nothing_on_the_moved_data_is_named(tmp_path: Path) -> None:
     local = LocalEngine(cards(), trust=True)
     state = replace(upside_down(tmp_path, network(tmp_path, "return x[:0]")), layer="trap")

@@ -335,6 +335,8 @@ def test_an_exception_becomes_a_sentence(bench: Bench, error: BaseException, sai
 
 def test_a_sentence_is_never_a_page() -> None:
     assert len(sentence(ValueError("x" * 5000))) <= 300
+    own = sentence(type("Stop\nnow", (BaseException,), {})("\x1b[31m two\nlines" * 500))
+    assert len(own) <= 300 and own.startswith("Stop now: ?[31m two lines")
     long = sentence(OSError(36, "File name too long", f"/{'folder/' * 500}two\nlines.json"))
     assert len(long) <= 300 and long.startswith("File name too long: /folder") and long.endswith("two lines.json.")
 

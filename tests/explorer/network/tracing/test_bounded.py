@@ -75,6 +75,7 @@ def test_a_gpu_that_gives_no_more_answers_is_told_in_a_sentence() -> None:
         assert "start again on the CPU" in told and "\n" not in told and len(told) < 300
 
 
+@pytest.mark.filterwarnings("ignore:Sparse CSR tensor support")  # which torch says once in a process
 def test_a_sparse_matrix_of_nodes_that_are_not_there_is_refused_on_a_list_of_edges() -> None:
     edges = torch.tensor([[0, 1, 6], [1, 6, 0]])
     with joined([edges]):
