@@ -215,8 +215,8 @@ def check_equivariance(
         try:
             lie = space.lie_derivatives(model, first, traced)
         except LayerError as error:
-            made = isinstance(error.__cause__, NotImplementedError)
-            why = sentences.no_derivative(error.where) if made else first_line(error)
+            missing = isinstance(error.__cause__, NotImplementedError)
+            why = sentences.no_derivative(error.where) if missing else first_line(error)
             notes.append(f"no Lie derivative: {why}")
     report = audit.report(name or type(model).__name__, group, tol, lie, training, notes)
     if report.holds and not symmetry.mixes:

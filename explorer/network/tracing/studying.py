@@ -69,4 +69,5 @@ def _stride(model: nn.Module, layer: Layer) -> bool:
     """Say whether a layer goes over its places in steps: a stride that it says, and fewer places than it is given."""
     if layer.within is not None or getattr(model.get_submodule(layer.module), "stride", None) is None:
         return False
-    return bool(layer.inputs) and layer.inputs[0] is not None and layer.inputs[0].spacing < layer.field.spacing
+    given = layer.inputs[0] if layer.inputs else None
+    return given is not None and layer.field is not None and given.spacing < layer.field.spacing
