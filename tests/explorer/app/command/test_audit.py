@@ -364,3 +364,56 @@ def test_a_text_beside_an_image_can_be_declared_and_said(tmp_path: Path, name: s
     (report,) = audit(engine, State(said), "translation", "float64", None, {})
     assert report.verdict == verdict
     engine.close()
+
+
+SHARES = """
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+
+class Pyramid(nn.Module):
+    def __init__(self, bins=1):
+        super().__init__()
+        self.stem = nn.Conv2d(3, 4, 3, padding=1, padding_mode="circular")
+        self.pool, self.head = nn.AdaptiveAvgPool2d(bins), nn.Conv2d(8, 2, 1)
+
+    def forward(self, x):
+        h = self.stem(x).relu()
+        return self.head(torch.cat([h, F.interpolate(self.pool(h), size=h.shape[-2:])], 1))
+
+
+class Windows(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.embed, self.mix = nn.Conv2d(3, 4, 2, 2), nn.Linear(16, 16)
+
+    def forward(self, x):
+        h = self.embed(x)
+        n, c, rows, columns = h.shape
+        h = h.reshape(n, c, rows // 2, 2, columns // 2, 2).permute(0, 2, 4, 1, 3, 5).flatten(3)
+        h = self.mix(h).unflatten(3, (c, 2, 2)).permute(0, 3, 1, 4, 2, 5)
+        return h.reshape(n, c, rows, columns)
+"""
+
+
+def under_shifts(folder: Path, call: str) -> Report:
+    path = folder / "net.py"
+    path.write_text(SHARES)
+    (report,) = audit(LocalEngine({}, trust=True), State(f"{path}:{call}"), "translation", "float64", None, {})
+    return report
+
+
+def test_shares_of_an_image_are_no_steps_of_a_network(tmp_path: Path) -> None:
+    """Pooled to 2x2 a network keeps the law under shifts by half an image, and was tested under these alone."""
+    assert under_shifts(tmp_path, "Pyramid(bins=1)").verdict == "holds"
+    report = under_shifts(tmp_path, "Pyramid(bins=2)")
+    assert report.verdict == "broken" and "+1,+0 px" in report.elements
+    assert any("pool" in note for note in report.warnings) or "pool" in report.guilty
+
+
+def test_data_that_nobody_chose_hold_whole_windows(tmp_path: Path) -> None:
+    """Two steps to a side of a window: 30 pixels, 15 steps, do not run, and on 29 its first layer was blamed."""
+    report = under_shifts(tmp_path, "Windows()")
+    assert report["embed"].verdict == "holds" and "embed" not in report.guilty
+    assert any("in steps of 4" in note for note in report.warnings)

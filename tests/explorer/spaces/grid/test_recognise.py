@@ -56,3 +56,34 @@ def test_what_runs_on_all_multiples_of_a_large_side_is_shown_the_smallest() -> N
     own = recognised(nn.Sequential(nn.PixelUnshuffle(64), nn.Conv2d(3 * 64**2, 2, 1)))
     own.network().get_submodule("1").in_channels = 3  # as of a first convolution behind what takes the image apart
     assert image_input(own) == InputSpec((3, 64, 64))
+
+
+class Clips(nn.Module):
+    """Takes the mean of what one convolution sees on each frame of a video."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.conv = nn.Conv2d(3, 4, 3, padding=1)
+
+    def forward(self, clip: Tensor) -> Tensor:
+        batch, frames, *_ = clip.shape
+        answer: Tensor = self.conv(clip.flatten(0, 1)).mean((2, 3)).unflatten(0, (batch, frames)).mean(1)
+        return answer
+
+
+def test_frames_are_tried_where_no_image_runs() -> None:
+    own = recognised(Clips())
+    found = image_input(own)
+    assert found.frames > 1 and found == InputSpec((3, None, None), frames=found.frames)
+    assert found.drawn == (3 * found.frames, None, None) and f"{found.frames} of them" in own.why["frames"]
+
+
+def test_a_file_may_say_how_many_frames_a_network_takes() -> None:
+    said = ModuleType("net")
+    said.INPUT_FRAMES, said.INPUT_SHAPE = 8, (3, 16, 16)  # type: ignore[attr-defined]
+    network = Clips()
+    found = image_input(Recognised(network, said, "net.py", network.eval))
+    assert found == InputSpec((3, 16, 16), frames=8)
+    x = torch.randn(2, 24, 16, 16)
+    answer = found.given(network, (x,))
+    assert torch.equal(answer, network(x.reshape(2, 8, 3, 16, 16)))

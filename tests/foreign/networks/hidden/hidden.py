@@ -41,6 +41,10 @@ def picture(channels=1, side=16, step=1):
     return Given((drawn(1, channels, side, side),), GRID, step=step)
 
 
+def video(channels):
+    return Given((drawn(1, 5, channels, 12, 12),), GRID)
+
+
 def steps(channels, layout):
     x = drawn(1, 40, channels)
     return Given((x if layout == "NTC" else x.transpose(1, 2).contiguous(),), (f"steps@{layout.index('T')}",),
@@ -97,6 +101,10 @@ CASES = (
     *pictures("AttnPool", partial(picture, 3), T, FIXED, "fc"),
     *pictures("HaarNet", partial(picture, step=2), T, GRID, "mix"),
     *pictures("DepthwiseNeXt", partial(picture, 3, step=4), T, ("grid@4",), "output"),
+    *both("videos", "FrameCNN", partial(video, 3), T, FIXED, "conv2"),
+    *both(
+        "videos", "VideoConvLSTM", partial(video, 1), T, GRID, "gates " + " ".join(f"gates#{k}" for k in range(2, 7))
+    ),
     *series("Autoformer", partial(steps, 3, "NTC"), "circular-shift", ("steps@1",), "out"),
     *series("GatedTCN", partial(steps, 1, "NCT"), "shift", ("steps@2",), "filters.2", inside=8),
     *series("CharCNN", partial(ids, 26), "circular-shift", FIXED, "fc"),
