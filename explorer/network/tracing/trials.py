@@ -53,7 +53,10 @@ def untouched(module: nn.Module) -> Iterator[None]:
     try:
         for m, own, _ in saved:
             # the mappings of hooks are put aside, not emptied: who holds a handle on a hook can still remove it
-            vars(m).update({name: _theirs(own[name]) for name in _HOOKS if name in own}, training=False)
+            # a layer without shapes yet would take those of the trial for good, by a hook of its own
+            begun = not any(map(is_lazy, own.get("_parameters", {}).values()))
+            held = {name: _theirs(own[name]) if begun else type(own[name])() for name in _HOOKS if name in own}
+            vars(m).update(held, training=False)
         for script, _ in scripts:
             script.eval()
         with torch.no_grad(), bounded(module):

@@ -91,6 +91,8 @@ def _tried(
     # places that padding has added behind the end hear of nothing there
     behind = {n: max(0.0, _places(f, before[n]) * f.spacing - len(noise)) for n, f in fields.items() if _cut(f)}
     found = _heard(changed, noise, before, found, fields, ends)
+    if not noise.is_floating_point():  # no code is silence: where all steps are seen, none is left to be compared
+        found = {n: reach if math.isfinite(reach) else math.nan for n, reach in found.items()}
     return {n: reach + behind.get(n, 0.0) for n, reach in found.items()}
 
 
@@ -125,7 +127,7 @@ def _heard(
             found[n] = max(found[n], reach)
     faint = {n for n in faint if math.isfinite(found[n])}
     if not noise.is_floating_point():
-        return {n: math.nan if n in faint else reach for n, reach in found.items()}
+        return found | dict.fromkeys(faint, math.nan)
     if faint:
         # what is not a number never fades, however far it goes
         for at in ends:

@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn.parameter import is_lazy
 
 from explorer.network.inner.watching import watching
 from explorer.network.tracing.trials import Counting, answer_of, pointwise
@@ -56,3 +57,11 @@ def test_hooks_of_the_program_rest_also_where_they_watch_what_arises_inside() ->
         network(x)
         finish()
     assert found and not any("#" in name for name in found), "the trial was none of its calls"
+
+
+def test_a_trial_gives_no_shapes_to_a_layer_that_has_none_yet() -> None:
+    """The hook by which such a layer takes the shape of its first data is one of its own."""
+    layer = nn.LazyLinear(3)
+    assert answer_of(layer, (torch.randn(2, 4),)) is None and is_lazy(layer.weight)
+    layer(torch.randn(2, 5))
+    assert layer.weight.shape == (3, 5)

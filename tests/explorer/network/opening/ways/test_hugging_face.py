@@ -28,7 +28,7 @@ class Said(dict[str, torch.Tensor]):
 
 
 class Language(nn.Module):
-    """Looks tokens up and mixes neighbours; knows no places, unless the configuration says so."""
+    """Looks tokens up; knows no places and mixes no tokens, unless the configuration says so."""
 
     main_input_name = "input_ids"
 
@@ -49,6 +49,8 @@ class Language(nn.Module):
             least = torch.full((x.shape[1],) * 2, torch.finfo(x.dtype).min)
             assert bool(least.isfinite().all()) and least.dtype == x.dtype
         x = x * attention_mask[..., None]
+        if getattr(self.config, "mixes", False):
+            x = x + x.mean(1, keepdim=True)
         return Said(logits=self.out(x), hidden=x)
 
 
@@ -195,13 +197,16 @@ def test_tokens_are_given_by_name_with_their_mask(transformers: Any, tmp_path: P
 
 
 @pytest.mark.parametrize("absolute", [False, True])
-def test_a_table_of_places_is_seen_in_the_curve(absolute: bool, transformers: Any, tmp_path: Path) -> None:
+def test_a_table_of_places_breaks_the_law_of_what_hears_one_token(
+    absolute: bool, transformers: Any, tmp_path: Path
+) -> None:
     path = folder(tmp_path / "lm", "Language", absolute=absolute)
     (report,) = audit(LocalEngine({}), State(str(path), sample="text:abcdefgh"), "shift", "float64", None, {})
     rows = {row.name: row for row in report.layers}
     assert report.dtype == "float64"
-    seen = rows["out"].resampled_cumulative
+    seen = rows["out"].cumulative
     assert seen is not None and (seen > 0.1 if absolute else seen == 0.0)
+    assert report.verdict == ("broken" if absolute else "holds")
 
 
 @pytest.mark.parametrize(("kind", "last"), [("Language", "out"), ("Headed", "language.out")])
@@ -214,13 +219,13 @@ def test_masks_that_are_made_in_the_default_precision_fit_a_run_in_double(
     """
     path = folder(tmp_path / "lm", kind, causal=True)
     (report,) = audit(LocalEngine({}), State(str(path), sample="text:abcdefgh"), "shift", "float64", None, {})
-    assert report.dtype == "float64" and {row.name: row for row in report.layers}[last].resampled_cumulative == 0.0
+    assert report.dtype == "float64" and {row.name: row for row in report.layers}[last].cumulative == 0.0
     assert torch.get_default_dtype() == torch.float32
 
 
 def test_what_tokens_that_leave_cost_is_told_in_the_window_too(transformers: Any, tmp_path: Path) -> None:
     """A shift by whole steps puts nothing between places, so it must not be said."""
-    state = State(str(folder(tmp_path / "lm", "Language")), sample="text:abcdefgh", device="cpu")
+    state = State(str(folder(tmp_path / "lm", "Language", mixes=True)), sample="text:abcdefgh", device="cpu")
     engine = LocalEngine({})
     shifted = engine.answer(replace(state, steps=parse_chain("shift:2")), lambda: False).squares[0]
     assert shifted.cut_off.startswith("a part of x that counts in the answer is cut off")
