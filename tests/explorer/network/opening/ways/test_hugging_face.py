@@ -197,9 +197,7 @@ def test_tokens_are_given_by_name_with_their_mask(transformers: Any, tmp_path: P
 
 
 @pytest.mark.parametrize("absolute", [False, True])
-def test_a_table_of_places_breaks_the_law_of_what_hears_one_token(
-    absolute: bool, transformers: Any, tmp_path: Path
-) -> None:
+def test_a_table_of_places_breaks_the_law_on_tokens(absolute: bool, transformers: Any, tmp_path: Path) -> None:
     path = folder(tmp_path / "lm", "Language", absolute=absolute)
     (report,) = audit(LocalEngine({}), State(str(path), sample="text:abcdefgh"), "shift", "float64", None, {})
     rows = {row.name: row for row in report.layers}
