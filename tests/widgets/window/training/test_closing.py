@@ -64,8 +64,11 @@ def test_a_training_is_not_lost_by_one_click(qtbot: QtBot, open_window: Open, tm
     assert not page.isVisible()
 
 
-def test_an_unfinished_training_goes_on_in_another_window(qtbot: QtBot, open_window: Open, tmp_path: Path) -> None:
+def test_an_unfinished_training_goes_on_in_another_window(
+    qtbot: QtBot, open_window: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """It was lost when its page was closed: what is kept lies beside its weights, as `train --resume` takes it up."""
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))  # where whoever runs the tests may have trainings of their own
     window = open_window(State("plain-cnn", device="cpu"))
     page, run = begun(qtbot, window, tmp_path)
     page.rate.setValue(0.5)
