@@ -1,4 +1,4 @@
-"""Node-link JSON: {"nodes": [...], "links" or "edges": [...]}, as networkx and D3 have it."""
+"""Node-link JSON, {"nodes": [...], "links" or "edges": [...]}, as networkx and D3 have it, or pairs of nodes alone."""
 
 from __future__ import annotations
 
@@ -33,9 +33,32 @@ def _identity(value: Any, where: str) -> Hashable:
     return value
 
 
+def _as_links(pairs: list[Any]) -> list[dict[str, Any]] | None:
+    """Return the links of a list of pairs of nodes, or of three with a weight; None for another list."""
+    links: list[dict[str, Any]] = []
+    weighed = any(isinstance(pair, list) and len(pair) == 3 for pair in pairs)
+    for pair in pairs:
+        ends = pair[:2] if isinstance(pair, list) and len(pair) in (2, 3) else []
+        # places in a plane and series are lists of such lists too, of numbers that are not whole
+        if len(ends) != 2 or not all(type(end) in (int, str) for end in ends):
+            return None
+        if len(pair) == 3 and (isinstance(pair[2], bool) or not isinstance(pair[2], int | float)):
+            return None
+        weight = {"weight": pair[2] if len(pair) == 3 else 1} if weighed else {}
+        links.append({"source": ends[0], "target": ends[1], **weight})
+    return links or None
+
+
 def _records(whole: Any) -> Records:
+    if isinstance(whole, list) and (alone := _as_links(whole)) is not None:
+        ends = [
+            _identity(link[end], f"edge {k}'s {end}") for k, link in enumerate(alone) for end in ("source", "target")
+        ]
+        whole = {"nodes": [{"id": end} for end in dict.fromkeys(ends)], "links": alone}
     if not isinstance(whole, dict):
-        raise Broken(f"it holds {kind_in_json(whole)} and not a graph", "save it as node-link JSON")
+        raise Broken(
+            f"it holds {kind_in_json(whole)} and not a graph", "save node-link JSON, or a list of pairs of nodes"
+        )
     if "equiscope" in whole:
         raise Broken("it is a session and not data", "open it with --session or File > Open")
     links = whole.get("links", whole.get("edges"))

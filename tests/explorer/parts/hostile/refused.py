@@ -250,6 +250,9 @@ def refused_files() -> Mapping[str, tuple[Refused, ...]]:
         "node-link": (
             ("a.json", _cut("node-link"), "damaged in line"),
             ("a.json", b"null", "holds null"),
+            ("a.json", b"[[0.1, 0.2], [0.3, 1]]", "holds a list"),
+            ("a.json", b'[["a", "b"], ["a"]]', "holds a list"),
+            ("a.json", b'[["a", "b", "far"]]', "holds a list"),
             ("a.json", b'{"nodes": ' + b"[" * 99999, "nested|damaged"),
             ("a.json", b'{"nodes": [{"id": 1}], "links": [{"source": 1}]}', "no 'source' and 'target'"),
             ("a.json", b'{"x": ' + b"9" * 5000 + b"}", "more than 4,300 digits"),

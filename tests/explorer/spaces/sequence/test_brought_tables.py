@@ -98,6 +98,12 @@ def test_a_graph_in_json_is_no_table(text: str, tmp_path: Path) -> None:
     assert reader_of(tmp_path / "a.json").name == "node-link"
 
 
+def test_a_list_of_pairs_in_json_is_the_edges_of_a_graph(tmp_path: Path) -> None:
+    sample = read(tmp_path, "a.json", '[["a", "b"], ["b", "c", 2.5], ["c", "a"]]')
+    assert sample.domain == "graph" and sample.names == ("a", "b", "c")
+    assert sorted(sample.signals["edge_weight"].values.ravel().tolist()) == [1, 1, 1, 1, 2.5, 2.5]
+
+
 @pytest.mark.parametrize("text", ["date,temp,hum\n", "source,target\n", "time,x\n", "# made today\ndate,temp\n"])
 def test_a_heading_alone_is_no_graph(text: str, tmp_path: Path) -> None:
     with pytest.raises(ReadError, match="is a heading and no"):
