@@ -301,7 +301,12 @@ def scaled(values: Pixels, bits: int | None = None) -> tuple[Floats, tuple[str, 
         bits = min(bits or 16, values.dtype.itemsize * 8)
         # true division, not a product with 1/65535: 65535 becomes exactly 1
         result = np.divide(values, np.float32(2**bits - 1), dtype=np.float32)
-        return result, () if bits == 8 else (f"{bits}-bit, scaled by 1/{2**bits - 1}",)
+        if bits == 8:
+            return result, ()
+        used = max(1, int(values.max()).bit_length()) if values.size else bits
+        # a camera of 12 bits writes 16: what is drawn is dark, and no other file says how bright it is meant to be
+        dark = f"; no value is above {2**used - 1}, as of {used} bits, so it is dark" if used <= bits - 2 else ""
+        return result, (f"{bits}-bit, scaled by 1/{2**bits - 1}{dark}",)
     if kind == "b":
         return values.astype(np.float32), ("1-bit, shown as 0 and 1",)
     if kind in "iu":

@@ -29,7 +29,7 @@ from PIL import Image
 from safetensors.numpy import save
 
 from explorer.data import in_process as reading
-from explorer.data.formats.checks import oriented
+from explorer.data.formats.checks import oriented, scaled
 from explorer.data.in_process import read_file, reader_of
 from explorer.data.readers import Reader, ReadError, readers
 from explorer.data.writers import write_file
@@ -1081,3 +1081,10 @@ def test_mutated_files_never_do_more_than_fail(data: st.DataObject, name: str, t
         del changed[at : at + data.draw(st.integers(1, 40))]
     if changed:
         outcome(place(tmp_path, "mutated" + extension, bytes(changed)))
+
+
+@pytest.mark.parametrize(("largest", "told"), [(4095, "as of 12 bits, so it is dark"), (65535, ""), (40000, "")])
+def test_an_image_of_few_bits_in_many_is_told_to_be_dark(largest: int, told: str) -> None:
+    values, notes = scaled(np.array([[[0, largest]]], np.uint16))
+    assert values.max() == np.float32(largest) / np.float32(65535)
+    assert notes[0].endswith(told or "1/65535")
