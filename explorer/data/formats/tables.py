@@ -16,7 +16,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import pairwise
 from types import MappingProxyType
@@ -40,7 +40,8 @@ _GROUPED = re.compile(r"[-+]?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?")
 _CLOCK = r"(?:,?[ T](\d{1,2}:\d{2}(?::\d{2})?)(?: ?([AaPp])\.?[Mm]\.?)?)?"
 _DOTTED = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4})" + _CLOCK)
 _SLASHED = re.compile(r"(\d{1,2})/(\d{1,2})/(\d{4})" + _CLOCK)
-_YEAR_FIRST = re.compile(r"(\d{4})/(\d{1,2})/(\d{1,2})" + _CLOCK)
+_YEAR_FIRST = re.compile(r"(\d{4})[/-](\d{1,2})[/-](\d{1,2})" + _CLOCK)
+_OF_DAY = re.compile(r"\d{1,2}:\d{2}(?::\d{2})?(?: ?[AaPp]\.?[Mm]\.?)?")
 _WHOLE = re.compile(r"[-+]?\d+")
 _LOOKED_AT = 200  # lines
 _MOST_CELLS = 2**16  # in a line
@@ -57,6 +58,7 @@ class Layout:
     columns: int
     headings: tuple[str, ...] = ()
     time: int | None = None
+    clock: int | None = None  # the time of the day, where the column of the time holds days alone
     label: int | None = None
     batch: int | None = None
     counter: int | None = None  # the number of the row, as pandas writes it
@@ -73,7 +75,7 @@ class Layout:
         """Return the columns that are channels."""
         if self.chosen is not None:
             return list(self.chosen)
-        return [k for k in range(self.columns) if k not in (*self.texts, *self.others, self.counter)]
+        return [k for k in range(self.columns) if k not in (*self.texts, *self.others, self.counter, self.clock)]
 
     @property
     def others(self) -> tuple[int | None, ...]:
@@ -148,6 +150,19 @@ def moment_of(cell: str, month_first: bool = False) -> float | None:
     except ValueError:
         return None
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+
+
+def with_clock(layout: Layout, rows: list[str]) -> Layout:
+    """Return the layout with the column of words that is the time of the day beside a column of days, if one is."""
+    if not layout.dates or layout.time is None or not layout.texts:
+        return layout
+    cells = [cells_of(row, layout.mark) for row in rows]
+    if any(":" in row[layout.time] for row in cells if len(row) == layout.columns):
+        return layout  # the column of the time holds it
+    for column in layout.texts:
+        if all(len(row) == layout.columns and _OF_DAY.fullmatch(row[column]) for row in cells):
+            return replace(layout, clock=column, texts=tuple(k for k in layout.texts if k != column))
+    return layout
 
 
 def _clock(text: str | None, half: str | None) -> str:

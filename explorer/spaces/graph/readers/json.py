@@ -51,10 +51,10 @@ def _as_links(pairs: list[Any]) -> list[dict[str, Any]] | None:
 
 def _records(whole: Any) -> Records:
     if isinstance(whole, list) and (alone := _as_links(whole)) is not None:
-        ends = [
+        ids = [
             _identity(link[end], f"edge {k}'s {end}") for k, link in enumerate(alone) for end in ("source", "target")
         ]
-        whole = {"nodes": [{"id": end} for end in dict.fromkeys(ends)], "links": alone}
+        whole = {"nodes": [{"id": end} for end in dict.fromkeys(ids)], "links": alone}
     if not isinstance(whole, dict):
         raise Broken(
             f"it holds {kind_in_json(whole)} and not a graph", "save node-link JSON, or a list of pairs of nodes"

@@ -29,6 +29,7 @@ from explorer.data.formats.tables import (
     moment_of,
     number_of,
     ratings,
+    with_clock,
 )
 from explorer.data.formats.texts import note_of, table_encoding
 from explorer.data.readers import Fit, Reader
@@ -108,9 +109,10 @@ def _slow(lines: list[str], numbers: list[int], layout: Layout) -> tuple[NDArray
             what = f"line {n} has {len(cells)} column(s) in place of {layout.columns}"
             raise Broken(what, "make all lines equally long; leave a value empty where it is not known")
         for k, cell in enumerate(cells):
-            if k in layout.texts:
+            if k in layout.texts or k == layout.clock:
                 continue
             dated = k == layout.time and layout.dates
+            cell = f"{cell} {cells[layout.clock]}" if dated and layout.clock is not None else cell
             value = moment_of(cell, layout.month_first) if dated else number_of(cell)
             at = f"line {n}, column {k + 1}"
             if value is None and has_comma(cell) and (value := commas.number(cell, k)) is None:
@@ -250,6 +252,7 @@ def of_lines(path: Path, lines: list[str], asked: Mapping[str, str], told: list[
     if not layout.values:
         raise Broken(f"line {layout.first} has no column of values", "add one beside the time")
     rows = [lines[n - 1] for n in numbers]
+    layout = with_clock(layout, rows)
     fast = _fast(rows, layout)
     table, gap, commas = (fast, "", []) if fast is not None else _slow(rows, numbers, layout)
     notes = told + _left_out(layout) + commas
@@ -304,11 +307,13 @@ def of_lines(path: Path, lines: list[str], asked: Mapping[str, str], told: list[
 def _left_out(layout: Layout) -> list[str]:
     """Return notes of the columns that are no channels."""
     words = [layout.name(k) for k in layout.texts if k not in layout.others]
-    known = (*layout.values, *layout.texts, *layout.others, layout.counter)
+    known = (*layout.values, *layout.texts, *layout.others, layout.counter, layout.clock)
     unasked = [layout.name(k) for k in range(layout.columns) if k not in known]
     named = all(name.startswith("column ") for name in words[:_NAMED])
     what = "" if named else "column " if len(words) == 1 else "columns "
     told = [f"{layout.titles} line{'s' * (layout.titles > 1)} above the table left out"] if layout.titles else []
+    if layout.clock is not None and layout.time is not None:
+        told.append(f"{layout.name(layout.time)} and {layout.name(layout.clock)} together are the time")
     told += [f"line {layout.units} holds units"] if layout.units is not None else []
     told += [f"{what}{', '.join(words[:_NAMED])}{', ...' * (len(words) > _NAMED)} of words left out"] if words else []
     of = len(layout.values) + len(unasked)

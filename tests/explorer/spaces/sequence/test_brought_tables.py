@@ -104,6 +104,25 @@ def test_a_list_of_pairs_in_json_is_the_edges_of_a_graph(tmp_path: Path) -> None
     assert sorted(sample.signals["edge_weight"].values.ravel().tolist()) == [1, 1, 1, 1, 2.5, 2.5]
 
 
+@pytest.mark.parametrize(
+    ("days", "clocks"),
+    [
+        (("01.01.2024", "01.01.2024", "02.01.2024"), ("00:00", "01:00", "00:00")),
+        (("2024-01-01", "2024-01-01", "2024-01-02"), ("12:00 AM", "1:00 AM", "12:00 AM")),
+        (("2024-01-01", "2024-01-01", "2024-01-02"), ("0:00:00", "1:00:00", "0:00:00")),
+    ],
+)
+def test_a_clock_beside_the_days_is_part_of_the_time(
+    days: tuple[str, ...], clocks: tuple[str, ...], tmp_path: Path
+) -> None:
+    """Each hour became a series of its own: within one of them the days ascend."""
+    rows = "".join(f"{day};{clock};{k},5\n" for k, (day, clock) in enumerate(zip(days, clocks, strict=True)))
+    sample = read(tmp_path, "a.csv", f"Datum;Uhrzeit;Temperatur\n{rows}")
+    assert sample.channels == ("Temperatur",) and "batch" not in sample.signals
+    assert sample.signals["time"].values.ravel().tolist() == [0, 3600, 86400]
+    assert sample.notes[0] == "Datum and Uhrzeit together are the time"
+
+
 @pytest.mark.parametrize("text", ["date,temp,hum\n", "source,target\n", "time,x\n", "# made today\ndate,temp\n"])
 def test_a_heading_alone_is_no_graph(text: str, tmp_path: Path) -> None:
     with pytest.raises(ReadError, match="is a heading and no"):
