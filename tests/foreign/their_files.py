@@ -22,3 +22,8 @@ def their_file(path: Path) -> Any:
     finally:
         sys.path.remove(str(path.parent))
     return module
+
+
+def built(folder: Path, file: str, name: str, fault: int) -> Any:
+    """Return a network of a file in a folder, sound or with a fault; 0 is none."""
+    return getattr(their_file(folder / f"{file}.py"), name)(fault=fault)

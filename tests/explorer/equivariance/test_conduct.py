@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from explorer.equivariance.check import check_equivariance
 from explorer.network.changing.conduct import overwritten, writes
 from explorer.network.tracing.layers import LayerError
+from tests.explorer.parts.networks import Kept
 
 SHAPE = (2, 1, 9, 9)
 NAMED = "the network changes its input in place; it was given a copy each time"
@@ -284,19 +285,6 @@ def test_what_is_not_a_number_is_no_change() -> None:
     assert not overwritten([x], [writes(x)], [x.clone()])
     assert overwritten([x], [writes(x)], [torch.tensor([2.0, float("nan")])])
     assert overwritten([torch.tensor([1, 2])], [0], [torch.tensor([1, 3])])
-
-
-class Kept(nn.Module):
-    """Gives its answers in the same memory each time, as code does that saves allocations."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.kept = torch.empty(0)
-
-    def forward(self, x: Tensor) -> Tensor:
-        if self.kept.shape != x.shape or self.kept.dtype != x.dtype:
-            self.kept = torch.empty_like(x)
-        return self.kept.copy_(x)
 
 
 @pytest.mark.parametrize("behind", [[], [nn.ReLU(), nn.Conv2d(2, 1, 1)]])

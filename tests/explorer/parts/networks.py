@@ -144,3 +144,16 @@ class Steerable(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         return F.conv2d(x, self.weight, padding=3)
+
+
+class Kept(nn.Module):
+    """Gives its answers in the same memory each time, as code does that saves allocations."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.kept = torch.empty(0)
+
+    def forward(self, x: Tensor) -> Tensor:
+        if self.kept.shape != x.shape or self.kept.dtype != x.dtype:
+            self.kept = torch.empty_like(x)
+        return self.kept.copy_(x)

@@ -14,13 +14,13 @@ from explorer.declare.elements import Element
 from explorer.declare.inputs import Inputs
 from explorer.declare.types.fields import INVARIANT, FieldType, Point, Regular, Scalar
 from explorer.network.space import Inference, Known, Trial
-from explorer.network.tracing.layers import Layer, LayerError
+from explorer.network.tracing.layers import Layer
 from explorer.network.tracing.walking import attribute, parameters_of
 from explorer.spaces.grid.fibres import declared_rep, rep_of
 from explorer.spaces.grid.fields import ChannelsLast, Grid, Pixels, TokenPairs, Tokens
 from explorer.spaces.grid.network.orientations import orientations
 from explorer.spaces.grid.network.reach import reaches
-from explorer.spaces.grid.network.stacked import of_frames, stacks
+from explorer.spaces.grid.network.stacked import of_frames, on_larger, stacks
 from explorer.spaces.grid.network.stimulus import another, each_image, elsewhere, has_blank_frame, noise_like
 from explorer.spaces.grid.network.strides import off_centre, pair
 from explorer.spaces.grid.network.tokens import placeless, token_layouts, tokens_of_map
@@ -94,11 +94,7 @@ class GridInference(Inference):
         square = [n for n in layers if len(n.shape) == 4 and n.shape[-1] == n.shape[-2] in known]
         if not square:
             return frozenset()
-        try:
-            larger = run(x.repeat(1, 1, 2, 2), [n.name for n in square])
-        except torch.OutOfMemoryError:
-            raise
-        except LayerError:  # it takes images of this size and no other
+        if (larger := on_larger(run, x, [n.name for n in square])) is None:
             return frozenset()
         others = {n.shape for n in square if larger[n.name].shape[-1] != 2 * n.shape[-1]}
         return frozenset(n.shape for n in square) - others
@@ -146,12 +142,7 @@ class GridInference(Inference):
             """Return whether each axis may be none of places: a square number is tried out, others are too few."""
             return all(k <= LEAST or square(k) for k in shape[1:])
 
-        named = [n.name for n in layers]
-        try:
-            larger = run(x.repeat(1, 1, 2, 2), named)
-        except torch.OutOfMemoryError:
-            raise
-        except LayerError:  # it takes images of this size and no other
+        if (larger := on_larger(run, x, [n.name for n in layers])) is None:
             like = [n for n in layers if small(n.shape)]
         else:
             other = {n.shape for n in layers if tuple(larger[n.name].shape) != n.shape}

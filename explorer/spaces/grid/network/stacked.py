@@ -29,11 +29,8 @@ def stacks(
     if not many:
         return {}
     names = [layer.name for layer in many]
-    try:
-        taller, wider = run(x.repeat(1, 1, 2, 1), names), run(x.repeat(1, 1, 1, 2), names)
-    except torch.OutOfMemoryError:
-        raise
-    except LayerError:  # it takes images of this size and no other
+    taller, wider = on_larger(run, x, names, 2, 1), on_larger(run, x, names, 1, 2)
+    if taller is None or wider is None:
         return {}
     found: dict[tuple[int, ...], Stack] = {}
     unlike: set[tuple[int, ...]] = set()
@@ -48,6 +45,18 @@ def stacks(
     return {shape: laid for shape, laid in found.items() if shape not in unlike}
 
 
+def on_larger(
+    run: Trial, x: Tensor, names: Sequence[str], rows: int = 2, columns: int = 2
+) -> Mapping[str, Tensor] | None:
+    """Return the values of layers for images so many times as large; None where a network takes this size alone."""
+    try:
+        return run(x.repeat(1, 1, rows, columns), names)
+    except torch.OutOfMemoryError:
+        raise
+    except LayerError:
+        return None
+
+
 def of_frames(run: Trial, x: Tensor, layers: Sequence[Layer]) -> frozenset[int]:
     """Return how many samples layers have whose samples are whole images, several of each input, as frames of a video.
 
@@ -56,11 +65,7 @@ def of_frames(run: Trial, x: Tensor, layers: Sequence[Layer]) -> frozenset[int]:
     many = [n for n in layers if len(n.shape) > LEAST and n.shape[0] > len(x) and not n.shape[0] % len(x)]
     if not many:
         return frozenset()
-    try:
-        larger = run(x.repeat(1, 1, 2, 2), [layer.name for layer in many])
-    except torch.OutOfMemoryError:
-        raise
-    except LayerError:  # it takes images of this size and no other
+    if (larger := on_larger(run, x, [layer.name for layer in many])) is None:
         return frozenset()
     shapes = {layer: tuple(larger[layer.name].shape) for layer in many}
     kept = [n for n, s in shapes.items() if s[:2] == n.shape[:2] and all(a > b for a, b in zip(s[-2:], n.shape[-2:]))]

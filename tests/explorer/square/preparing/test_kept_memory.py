@@ -13,20 +13,8 @@ from explorer.square.evaluate import refine, square
 from explorer.square.judging import judged
 from explorer.square.preparing.prepare import Prepared, prepare
 from explorer.state.state import State
+from tests.explorer.parts.networks import Kept
 from tests.explorer.parts.small_cards import card
-
-
-class Kept(nn.Module):
-    """Give what comes in, in the same memory each time."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.kept = torch.empty(0)
-
-    def forward(self, x: Tensor) -> Tensor:
-        if self.kept.shape != x.shape or self.kept.dtype != x.dtype:
-            self.kept = torch.empty_like(x)
-        return self.kept.copy_(x)
 
 
 class Placed(nn.Module):

@@ -8,20 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch import nn
 
 from tests.foreign.case import Case, Given, drawn, pair
 from tests.foreign.networks.on_graphs.graphs import edges
-from tests.foreign.their_files import their_file
+from tests.foreign.their_files import built
 
 THEIRS = Path(__file__).parent / "theirs"
 FIXED, GRID, NODES = ("fixed",), ("grid",), ("nodes",)
-
-
-def built(file: str, name: str, fault: int) -> nn.Module:
-    """Return a network of a file, sound or with its fault."""
-    made: nn.Module = getattr(their_file(THEIRS / f"{file}.py"), name)(fault=fault)
-    return made
 
 
 def both(
@@ -29,7 +22,7 @@ def both(
 ) -> list[Case]:
     """Return a sound network and its twin as `check` opens them, or as they are `called` in Python."""
     more = {"hooks": False, **more}
-    make = [partial(built, file, name, fault) for fault in (0, 1)]
+    make = [partial(built, THEIRS, file, name, fault) for fault in (0, 1)]
     found = pair(name, make[0], make[1], culprit.split(), given, out, group, **more)
     if called:
         twins = [f"{case.twin}, called" if case.twin else "" for case in found]

@@ -8,19 +8,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from torch import nn
-
 from tests.foreign.case import BROKEN, Case, Given
-from tests.foreign.their_files import their_file
+from tests.foreign.their_files import built
 
 THEIRS = Path(__file__).parent / "theirs"
 CASES = ()  # this file makes them, and has none
-
-
-def built(file: str, name: str, fault: int) -> nn.Module:
-    """Return a network of a file with a fault in one of its places; 0 is none."""
-    made: nn.Module = getattr(their_file(THEIRS / f"{file}.py"), name)(fault=fault)
-    return made
 
 
 def pairs(
@@ -36,7 +28,7 @@ def pairs(
     """
     of_file = {k.removeprefix("file_"): more.pop(k) for k in list(more) if k.startswith("file_")}
     more = {"hooks": False, **more}
-    called = Case(f"{name}, {group}", partial(built, file, name, 0), given, group, out, **more)
+    called = Case(f"{name}, {group}", partial(built, THEIRS, file, name, 0), given, group, out, **more)
     found = []
     for case, suffix in ((called, ""), (replace(called, name=f"{called.name}, from a file", **of_file), "door")):
         if suffix and not sample:
@@ -46,8 +38,8 @@ def pairs(
         for fault, culprit in faults.items():
             found.append(
                 replace(
-                    case, name=f"{case.name}, fault {fault}", make=partial(built, file, name, fault), truth=BROKEN,
-                    culprit=tuple(culprit.split()), twin=case.name, sample=sample if suffix else "",
+                    case, name=f"{case.name}, fault {fault}", make=partial(built, THEIRS, file, name, fault),
+                    truth=BROKEN, culprit=tuple(culprit.split()), twin=case.name, sample=sample if suffix else "",
                     door=f"{door}(fault={fault})" if suffix else "",
                 )
             )  # fmt: skip

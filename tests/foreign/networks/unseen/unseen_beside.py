@@ -8,7 +8,8 @@ import torch
 
 from tests.foreign.case import REFUSED, Case, Given, drawn
 from tests.foreign.networks.on_graphs.graphs import edges
-from tests.foreign.networks.unseen.unseen import FIXED, NODES, THEIRS, both, built
+from tests.foreign.networks.unseen.unseen import FIXED, NODES, THEIRS, both
+from tests.foreign.their_files import built
 
 FILE = "beside_graphs"
 OF = {
@@ -52,7 +53,7 @@ CASES: tuple[Case, ...] = (
     *beside("Signs", NODES, x="N6", edge_index="", eigvecs="N5", eigvals=""),
     *beside("Walks", FIXED, x="N5", edge_index="", edge_attr="E2", rwse="N9", batch=""),
     *beside("Static", NODES, x="N4", edge_index="", edge_weight="", static="N3"),
-    Case("four tables, from a file", partial(built, FILE, "Many", 0), MANY, "permutation", NODES, REFUSED,
+    Case("four tables, from a file", partial(built, THEIRS, FILE, "Many", 0), MANY, "permutation", NODES, REFUSED,
          refusable=True, tells=r"beside=depth:Nx7,role:Nx7,flow:Nx7,whole:Nx7", hooks=False,
          door=f"{THEIRS / FILE}.py:Many"),
 )  # fmt: skip
