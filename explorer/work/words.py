@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import sys
 from contextlib import suppress
-from importlib import metadata, util
 
 _WITHOUT_VALUES = re.compile(r"\bmeta tensors?\b|\bdevices?,? (?:[a-z]+(?::\d+)? and )?meta\b|\bis on meta\b")
 _NO_GPU = re.compile(r"not compiled with CUDA|no NVIDIA driver|No CUDA GPUs|not linked with support for mps|No XPU")
@@ -34,10 +33,15 @@ def in_our_words(text: str) -> str:
     return ""
 
 
+def printable(text: str) -> str:
+    """Return a text with a question mark for each sign that cannot be shown, such as colours of a terminal."""
+    return "".join(c if c.isprintable() else "?" for c in text)
+
+
 def first_line(error: BaseException, most: int = 200) -> str:
     """Return the first line that an exception says, without the full stop, or its class where it says nothing."""
     line = (str(error)[: 100 * most].strip() or type(error).__name__).splitlines()[0].rstrip(" .")
-    line = "".join(c if c.isprintable() else "?" for c in line)
+    line = printable(line)
     return line if len(line) <= most else f"{line[: most - 1].rstrip()}…"
 
 
@@ -51,6 +55,8 @@ def module_not_found(error: ModuleNotFoundError) -> str:
 
     The name of a module need not be that of its package, and nothing here tells what that is.
     """
+    from importlib import metadata, util  # a start needs neither
+
     if not error.name:
         return ""
     top = error.name.partition(".")[0]

@@ -152,7 +152,7 @@ def _given(
             given.append(more)
     if p.inputs.batched and len(p.inputs.values) == 1:
         batch = p.inputs.with_x(torch.cat([g.x for g in given]))
-        given = [batch] if _takes_several(p, batch) else given
+        given = [batch] if _runs_on(p, batch) else given
     if not state.sample:
         given = _answered(p, _in_general_position(p, given, state.seed))
     # one that is kept stays where it is
@@ -187,7 +187,7 @@ def _in_general_position(p: Prepared, given: list[Inputs], seed: int) -> list[In
     elif first.batched and len(first.x) > 1:
         kept = [first.with_x(first.x[:-1])]
     found = inference.in_general_position(kept, seed)
-    runs = calls_alike(p.model, found[-1], p.trace) if found[0] is kept[0] else _takes_several(p, found[0])
+    runs = calls_alike(p.model, found[-1], p.trace) if found[0] is kept[0] else _runs_on(p, found[0])
     # noise is in a batch already
     return found if runs and first.batched else with_noise(p, found if runs else given, seed)
 
@@ -223,20 +223,21 @@ def _in_steps(given: list[Inputs], p: Prepared, groups: Sequence[str], boundary:
             f"side: say which with --data; {', '.join(wrapping)} cannot be tested on less"
         )
     fitting = [k * least for k in WINDOWS if k == 1 or k * least <= LARGER * max(size)]
-    found = next((larger for k in fitting if (larger := _run_on(p, [space.in_steps(x, k) for x in given]))), given)
+    taken = next((k for k in fitting if _runs_on(p, space.in_steps(given[0], k))), 0)
+    found = [space.in_steps(x, taken) for x in given] if taken else given  # it may take this size and no other
     return {g: found if g in wrapping else given for g in groups}
 
 
-def _run_on(p: Prepared, given: list[Inputs]) -> list[Inputs] | None:
-    """Return the inputs if a network runs on the first of them; it may take one size and no other."""
+def _runs_on(p: Prepared, given: Inputs) -> bool:
+    """Say whether a network runs on other inputs than those that it has run on: so large, or so many."""
     with torch.no_grad():
         try:
-            called(p.model, given[0], clone=True)
+            called(p.model, given, clone=True)
         except torch.OutOfMemoryError:
             raise
         except Exception:
-            return None
-    return given
+            return False
+    return True
 
 
 def _step(p: Prepared, space: Space, size: int) -> int:
@@ -261,8 +262,7 @@ def _step(p: Prepared, space: Space, size: int) -> int:
             raise
         except LayerError:  # it takes this size and no other
             break
-        most = {n: max(s for s, axis in zip(larger[n].shape, f.axes) if axis not in ("batch", "channel"))
-                for n, f in ones.items()}  # fmt: skip
+        most = {n: max(f.sides(larger[n].shape)) for n, f in ones.items()}
         ones = {n: f for n, f in ones.items() if most[n] == 1}
         if all(count == 1 for count in most.values()):
             break
@@ -281,11 +281,6 @@ def explored(engine: Networks, state: State, dtype: str, overrides: Mapping[str,
         seed=state.seed, name=card.name,
     )  # fmt: skip
     return list(found)
-
-
-def _takes_several(p: Prepared, batch: Inputs) -> bool:
-    """Say whether a network takes a batch; a program may be written for one sample."""
-    return _run_on(p, [batch]) is not None  # on one sample it has run: what is wrong is the number of them
 
 
 def _parts(state: State, card: Card, count: int) -> list[str]:

@@ -35,15 +35,16 @@ def with_noise(p: Prepared, given: list[Inputs], seed: int) -> list[Inputs]:
         noise = torch.rand(value.shape, generator=generator, device="cpu", dtype=torch.float64)
         return (noise * ((high - low) or 1.0) + low).to(value)
 
+    def changed(one: Inputs) -> list[Inputs]:
+        return [one] if any(a is not b for a, b in zip(one.values, first.values, strict=True)) else []
+
     noise, x = first.map(drawn), first.x
     if _free(x, first.field) and x.dtype == torch.int64 and x.device.type == "cpu":
         order = torch.randperm(x.numel(), generator=generator)
         cases = [noise.with_x(codes[order].view_as(x)) for codes in _codes(p, first)]
     else:
-        cases = [noise] if any(a is not b for a, b in zip(noise.values, first.values, strict=True)) else []
-    weighed = first.map(lambda value, field: _weighed(value, generator) if _between(value, field) else value)
-    if any(a is not b for a, b in zip(weighed.values, first.values, strict=True)):
-        cases.append(weighed)
+        cases = changed(noise)
+    cases += changed(first.map(lambda value, field: _weighed(value, generator) if _between(value, field) else value))
     return [*given, *(case for case in cases if calls_alike(p.model, case, p.trace))]
 
 

@@ -14,7 +14,7 @@ from explorer.state.runs import models_of
 from explorer.state.state import State
 from explorer.work.files.places import INSTALLED, at_home
 from explorer.work.processes.no_room import starved
-from explorer.work.words import in_our_words
+from explorer.work.words import in_our_words, printable
 
 LONGEST = 10_000  # characters of a message that are looked at
 LONGEST_KIND = 60  # characters of the name of somebody's own exception
@@ -108,7 +108,7 @@ def out_of_memory(error: BaseException) -> bool:
 
 def one_line(text: str) -> str:
     """Return a text as one line, with a question mark for what cannot be shown, such as colours of a terminal."""
-    return "".join(c if c.isprintable() else "?" for c in " ".join(text.split()))
+    return printable(" ".join(text.split()))
 
 
 def path_in_sentence(path: str) -> str:

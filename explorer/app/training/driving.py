@@ -256,9 +256,14 @@ class Drive:
         where = f": {self._strange}" if self._strange else ""
         return Diverged(f"the loss is {kind} {stopped}{where}; a smaller learning rate may help", sound)
 
+    @property
+    def _learning(self) -> nn.Module | None:
+        """Return the network that learns, as far as it is known."""
+        return self.course.network if self.course is not None else self.network
+
     def _largest(self) -> str:
         """Say which parameter holds the largest values: where it is, as no value is strange."""
-        network = self.course.network if self.course is not None else self.network
+        network = self._learning
         found = [
             (float(parameter.detach().abs().max()), name)
             for name, parameter in (network.named_parameters() if network is not None else ())
@@ -271,7 +276,7 @@ class Drive:
 
     def _blamed(self) -> str:
         """Return the first parameter that is no number, or whose gradient is none, before the step is made."""
-        network = self.course.network if self.course is not None else self.network
+        network = self._learning
         if network is None:
             return ""
         if name := first_strange(network):

@@ -113,10 +113,7 @@ class Question:
 
     def _named(self, text: str) -> Sizes:
         if self.lettered:
-            if (
-                re.fullmatch(r"([1-9][0-9]{0,4}|[A-Za-w])(x([1-9][0-9]{0,4}|[A-Za-w])){0,4}", text.strip(), re.ASCII)
-                is None
-            ):
+            if re.fullmatch(f"{AXIS}(x{AXIS}){{0,4}}", text.strip(), re.ASCII) is None:
                 raise ValueError(
                     f"{self.name} are NAME:AXES, sizes and letters with an x between them, not {text!r:.60}"
                 )

@@ -314,6 +314,10 @@ class FieldType:
     def spacing(self) -> float:
         return self.domain.spacing
 
+    def sides(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        """Return how many places a tensor of this shape has along each axis of places."""
+        return tuple(size for size, axis in zip(shape, self.axes) if axis not in ("batch", "channel"))
+
     def at_spacing(self, spacing: float) -> FieldType:
         return replace(self, domain=self.domain.at_spacing(spacing))
 

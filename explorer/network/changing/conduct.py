@@ -13,6 +13,7 @@ from torch.nn.parameter import is_lazy
 from explorer.network.tracing.layers import LayerError
 from explorer.network.tracing.running import all_tensors_in, tensors_in
 from explorer.network.tracing.walking import named_tensors
+from explorer.work.words import printable
 
 IN_PLACE = "the network changes its input in place; it was given a copy each time"
 CALLS = 3  # in which a network has to repeat itself before it is measured, and again after
@@ -60,7 +61,7 @@ def _computes(value: Tensor) -> bool:
 
 
 def _named(value: Tensor) -> str:
-    kind = "".join(c if c.isprintable() else "?" for c in type(value).__name__[:60])
+    kind = printable(type(value).__name__[:60])
     return f"{'an' if kind[:1] in 'AEIOU' else 'a'} {kind}"
 
 

@@ -59,6 +59,7 @@ from explorer.network.tracing.walking import IN_ITSELF, holds_itself, modules_of
 from explorer.work.files.places import at_home
 from explorer.work.progress import Cancelled
 from explorer.work.training.examples import from_examples
+from explorer.work.words import printable
 
 _LONGEST_NAME = 200  # characters of the name of a layer
 _HASHLESS = (
@@ -388,7 +389,7 @@ def _nameless(model: nn.Module) -> str:
     for name, _ in named_modules(model):
         own = name.rpartition(".")[2]
         if not own.isprintable() or len(own) > _LONGEST_NAME:
-            return "".join(c if c.isprintable() else "?" for c in own[:40]) + "…" * (len(own) > 40)
+            return printable(own[:40]) + "…" * (len(own) > 40)
     return ""
 
 

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from explorer.declare.types.fields import FieldType
 from explorer.network.tracing.walking import named_modules
-from explorer.work.words import in_our_words, module_not_found
+from explorer.work.words import in_our_words, module_not_found, printable
 
 OUTPUT = "output"  # the name of the root module's own result, when no named module produced it
 FORWARD = "forward"  # the same in a network that has a layer called "output"; no layer can be called this
@@ -193,7 +193,7 @@ def layer_error(model: nn.Module, error: BaseException) -> LayerError:
 
 def named_error(error: BaseException) -> str:
     """Return "ValueError: what it says", or its kind alone where it says nothing."""
-    kind = "".join(c if c.isprintable() else "?" for c in type(error).__name__[:60])
+    kind = printable(type(error).__name__[:60])
     if kind == "BdbQuit":  # of breakpoint() and of pdb alike; its own words are none
         return f"{kind}: it stops for a debugger (breakpoint() or pdb), and there is nobody to ask; take that line out"
     try:

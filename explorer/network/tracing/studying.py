@@ -12,7 +12,7 @@ from explorer.declare.inputs import Inputs
 from explorer.network.opening.global_state import reseed
 from explorer.network.space import Inference, space_of
 from explorer.network.tracing.capture import capture
-from explorer.network.tracing.layers import Layer, LayerError
+from explorer.network.tracing.layers import Layer
 from explorer.network.tracing.running import tried
 from explorer.work.progress import step
 
@@ -35,34 +35,26 @@ def sharing(model: nn.Module, inputs: Inputs, layers: list[Layer]) -> list[Layer
 
     Layers are asked that say no stride, on data of twice the size, and what has as many places as one of them.
     """
-    coarse = [n for n in layers if n.field is not None and 1 < n.field.spacing < math.inf and inputs.field.batched]
-    strided = {_places(n) for n in coarse if _stride(model, n)}
-    asked = [n for n in coarse if _places(n) not in strided]
-    if not asked or not inputs.x.is_floating_point():
+    coarse = [(n, n.field.sides(n.shape)) for n in layers if n.field is not None and 1 < n.field.spacing < math.inf]
+    strided = {places for n, places in coarse if _stride(model, n)}
+    asked = {n.name: places for n, places in coarse if places not in strided}
+    if not asked or not inputs.field.batched or not inputs.x.is_floating_point():
         return layers
-    sides = space_of(inputs).inference(inputs).size(inputs)
+    space, shapes = space_of(inputs), {n.name: n.shape for n in layers}
+    sides = space.inference(inputs).size(inputs)
 
     def larger() -> dict[str, Tensor] | None:
         step("Trying which places layers keep apart", math.nan)
-        given = space_of(inputs).in_steps(inputs, 2 * max(sides))
-        if space_of(inputs).inference(given).size(given) == sides:
+        given = space.in_steps(inputs, 2 * max(sides))
+        if space.inference(given).size(given) == sides:
             return None
         reseed(0)
-        try:
-            return capture(model, given, [n.name for n in asked], clone=True)[0]
-        except LayerError:  # it takes data of this size and no other
-            return None
+        return capture(model, given, list(asked), clone=True)[0]
 
-    if (found := tried(model, larger)) is None:
+    if (found := tried(model, larger)) is None:  # it takes data of this size and no other
         return layers
-    shares = {_places(n) for n in asked if tuple(found[n.name].shape) == n.shape}
-    return [replace(n, shares=True) if n in asked and _places(n) in shares else n for n in layers]
-
-
-def _places(layer: Layer) -> tuple[int, ...]:
-    """Return how many places a layer has along each axis."""
-    axes = layer.field.axes if layer.field is not None else ()
-    return tuple(size for size, axis in zip(layer.shape, axes) if axis not in ("batch", "channel"))
+    shares = {places for name, places in asked.items() if tuple(found[name].shape) == shapes[name]}
+    return [replace(n, shares=True) if asked.get(n.name) in shares else n for n in layers]
 
 
 def _stride(model: nn.Module, layer: Layer) -> bool:

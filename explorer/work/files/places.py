@@ -6,6 +6,8 @@ import os
 from collections.abc import Collection
 from pathlib import Path
 
+from explorer.work.words import printable
+
 PREFIX = __name__.removesuffix("explorer.work.files.places")  # before the names of packages: "" in a checkout
 INSTALLED = bool(PREFIX)  # from a wheel, where all packages are below `equiscope`
 ROOT = Path(__file__).resolve().parents[3]  # what holds explorer, models, widgets and resources
@@ -36,7 +38,7 @@ def no_file(path: str) -> str:
     """Return in a sentence that a path is none of a file, "" where it is one; of any text, unlike what Path asks."""
     if os.path.isfile(path):
         return ""
-    name = "".join(c if c.isprintable() else "?" for c in os.path.basename(path))
+    name = printable(os.path.basename(path))
     shown = name if len(name) <= MOST_OF_NAME else f"{name[: MOST_OF_NAME - 3]}..."
     return f"{shown} is a folder." if os.path.isdir(path) else f"{shown} does not exist."
 

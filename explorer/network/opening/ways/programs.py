@@ -29,6 +29,7 @@ from explorer.network.opening.refusals import ModelError, Untrusted
 from explorer.network.opening.scripts import Script
 from explorer.network.opening.way import Way
 from explorer.work.files.places import at_home
+from explorer.work.words import printable
 
 MOST = 6  # names in a sentence
 T = TypeVar("T")
@@ -155,7 +156,7 @@ def _require_classes(path: Path, found: Contents) -> None:
 
 def _shown(names: Sequence[str]) -> str:
     """Return the first of some names that a file gives, as far as a line has room for them and can show them."""
-    return ", ".join("".join(c if c.isprintable() else "?" for c in name[:60]) for name in names[:MOST])
+    return ", ".join(printable(name[:60]) for name in names[:MOST])
 
 
 def _importable(module: str) -> bool:
