@@ -10,7 +10,7 @@ from explorer.declare.telling.asking import Declared, Question
 from explorer.declare.types.written import Written
 from explorer.network.space import Inference
 from explorer.spaces.sequence.fields import Steps, Strands, parse_steps
-from explorer.spaces.sequence.network.form import EXTENTS, KINDS, LAYOUTS, SequenceInput
+from explorer.spaces.sequence.network.form import EXTENTS, IDS, KINDS, LAYOUTS, NAMED, SequenceInput
 from explorer.square.space import Space
 
 if TYPE_CHECKING:
@@ -67,6 +67,15 @@ class SequenceSpace(Space):
         Question("kind", "Values", "Measured values, one-hot symbols or DNA, or numbers of tokens.", "choice", KINDS),
         Question("channels", "Channels", "The width of x; any takes what the data have.", "whole"),
         Question("layout", "Axes", "The order of axes: N a batch of one, T steps, C channels.", "choice", LAYOUTS),
+        Question(
+            "names",
+            "Beside tokens",
+            "Where it takes numbers of tokens and more, each argument as in text:ids,mask:mask, a mask of ones, or "
+            "lengths:length, m:validNT, c:vector5, t:number and y:below10.",
+            "named",
+            unplaced=True,
+            words=NAMED,
+        ),
         Question("most", "Steps at most", "The largest number of steps that it is made for.", "whole"),
         Question(
             "sequences",
@@ -125,7 +134,9 @@ class SequenceSpace(Space):
 
     def recognise(self, network: Recognised) -> Form | None:
         from explorer.network.input.call_forms import asked
+        from explorer.spaces.sequence.network.beside_ids import told_names
         from explorer.spaces.sequence.network.layouts import (
+            FEW,
             begins_with_ids,
             declared_input,
             has_table,
@@ -146,15 +157,17 @@ class SequenceSpace(Space):
         read = () if told or named else asked(network, {}) if network.takes_one() else ()
         names = needed if len(needed) > 1 or network.by_keyword() else read
         # attention may be made of dense layers alone: that numbers of tokens are looked up is told by a trial
-        if not along and not begins_with_ids(made, names=names):
+        ids = told_names(made, names, FEW) if names else ()
+        reads_ids = not (along and told) and begins_with_ids(made, named=ids)
+        if not along and not reads_ids:
             return None
         reasons = {"data": "its layers run along the steps of a sequence" if along else "it looks numbers of tokens up"}
         reasons |= dict.fromkeys(("channels", "layout"), "found by trying: so a step of x changes the answer at others")
         reasons |= {name: f"the file says INPUT_{name.upper()} = {value!r:.60}" for name, value in told.items()}
         network.why.update(reasons | {"most": reasons.get("steps", "")})
-        if not told and names and (not along or begins_with_ids(made, names=names)):
+        if ids and reads_ids and not told:
             network.why["names"] = f"its forward {'reads' if read else 'takes'} {', '.join(names)}"
-            return sequence_input(made, {"kind": "ids", "names": names})
+            return sequence_input(made, {"kind": "ids", "names": ids})
         if named or ((len(needed) > 1 or network.by_keyword()) and told.get("kind", "values") == "values"):
             network.why["sequences"] = reasons["channels"] if named else f"its forward takes ({', '.join(needed)})"
             return several_sequences(made, needed, told)
@@ -174,6 +187,10 @@ class SequenceSpace(Space):
     def declared(self, said: Declared) -> Form:
         form = super().declared(said)
         assert isinstance(form, SequenceInput)
+        if form.names and (form.kind != "ids" or form.names[0][1] != IDS):
+            raise ValueError(
+                "names are of a network on numbers of tokens, kind=ids, which are the first of them, NAME:ids"
+            )
         if not form.sequences:
             return form
         from dataclasses import replace
@@ -214,7 +231,7 @@ class SequenceSpace(Space):
         if form.kind == "ids":
             from explorer.spaces.sequence.network.called_by_name import id_inputs
 
-            return id_inputs(sample, form, device)
+            return id_inputs(sample, form, device, dtype)
         if form.sequences:
             from explorer.spaces.sequence.network.several import several_inputs
 

@@ -17,11 +17,7 @@ LENGTH: Sizes = (EXTENTS[0],)
 FORMS: tuple[Sizes, ...] = tuple((word,) for word in EXTENTS)
 _MASK = re.compile("(valid|ones|padding)(.+)")
 _CHANGED = 3.0  # what is added to steps that an extent leaves out
-
-
-def is_extent(form: Sequence[int | str | None]) -> bool:
-    """Say whether a form is that of a length or a mask."""
-    return form[0] in EXTENTS
+_OTHER = -1  # what is added to numbers of tokens, which are ones
 
 
 def extent(form: Sizes, batch: int, steps: int, shown: int) -> Tensor:
@@ -47,10 +43,11 @@ def told_extent(
     With such a length or mask no step behind it changes the answer at the steps before; with all of them some do.
 
     Args:
-        given: sequences of the same length in that order of axes, and anything in the place `at`.
+        given: sequences of the same length in that order of axes, of values or of tokens that all have the number 1,
+            and anything in the place `at`.
     """
     time = order.index("T")
-    sequences = [k for k, v in enumerate(given) if v.ndim == len(order) and k != at and v.is_floating_point()]
+    sequences = [k for k, v in enumerate(given) if v.ndim == len(order) and k != at and v.dtype != torch.bool]
     if not sequences:
         return None
     batch, steps = given[sequences[0]].shape[order.index("N")], given[sequences[0]].shape[time]
@@ -61,7 +58,8 @@ def told_extent(
         held[at] = extent(form, batch, steps, count)
         for k in sequences if changed else []:
             held[k] = held[k].clone()
-            held[k].narrow(time, shown, steps - shown).add_(_CHANGED)
+            behind = held[k].narrow(time, shown, steps - shown)
+            behind.add_(_CHANGED if behind.is_floating_point() else _OTHER)
         return answer_of(network, held, call)
 
     def ends(count: int) -> bool:

@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.data.unplaced import given_or_first
 from explorer.declare.samples import Sample, Signal
 from explorer.network.opening.packages import extra
 from explorer.spaces.sequence.fields import STEP
-from explorer.spaces.sequence.network.form import SequenceInput
+from explorer.spaces.sequence.network.form import SequenceInput, is_beside, is_extent
 
 Ids = NDArray[np.int64]
 
@@ -41,9 +42,15 @@ def fit_ids(sample: Sample, wanted: SequenceInput) -> Sample:
         notes.append(f"the first {wanted.most} of {len(ids)} tokens: this network takes no more")
         ids, names = ids[: wanted.most], names[: wanted.most]
     values = ids.astype(np.float32)[:, None]  # whole numbers up to 2^24
-    signals = MappingProxyType({next(iter(sample.signals)): Signal(values, STEP)})
+    signals = {next(iter(sample.signals)): Signal(values, STEP)}
+    for k, (name, form) in enumerate(wanted.names):
+        if is_beside(form):
+            signals[name], more = given_or_first(name, form, sample.signals.get(name), "text", k)
+            notes += more
+        elif is_extent(form):
+            notes.append(f"{name} says that all tokens count")
     return replace(
-        sample, signals=signals, names=tuple(names), channels=(), notes=sample.notes + tuple(notes)
+        sample, signals=MappingProxyType(signals), names=tuple(names), channels=(), notes=sample.notes + tuple(notes)
     )  # fmt: skip
 
 

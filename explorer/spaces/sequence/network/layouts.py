@@ -14,6 +14,7 @@ from types import ModuleType
 import torch
 from torch import Tensor, nn
 
+from explorer.declare.telling.asking import Named
 from explorer.declare.telling.values import told_value
 from explorer.network.changing.copying import duplicate
 from explorer.network.changing.precision import device_of
@@ -22,6 +23,7 @@ from explorer.network.input.recognise import Ambiguous, most_places, table_lengt
 from explorer.network.opening.global_state import reseed
 from explorer.network.tracing.running import first_tensor, tried
 from explorer.network.tracing.walking import modules_of, parameters_of
+from explorer.spaces.sequence.network.beside_ids import arguments, said_names
 from explorer.spaces.sequence.network.form import KINDS, LAYOUTS, SequenceInput
 from explorer.spaces.sequence.network.hearing import STEPS, columns_read, drawn, either_axis, keeps_apart, mixes
 from explorer.spaces.sequence.network.inputs import sequence_inputs
@@ -30,7 +32,7 @@ SWAPPED = str.maketrans("TC", "CT")
 TEMPORAL = (nn.RNNBase, nn.RNNCellBase, nn.Conv1d, nn.MultiheadAttention)
 SPATIAL = (nn.Conv2d, nn.Conv3d)
 _WIDTHS = ("input_size", "in_channels", "embed_dim", "in_features")
-_FEW = 5  # steps that a network with a short table of places takes
+FEW = 5  # steps that a network with a short table of places takes
 _OTHERS = 12  # widths that are tried beside those that layers tell
 _LONGEST = 2049  # steps of a table that are tried
 _PAIRS = 60  # of a length and a width that are tried
@@ -73,18 +75,12 @@ def declared_input(made: object, module: ModuleType) -> dict[str, object]:
         if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 1):
             raise Unclear(f"INPUT_{name.upper()} must be a whole number above 0, not {told_value(value)}")
     if told.get("kind") == "ids":
-        told["names"] = _names(getattr(made, "input_names", getattr(module, "INPUT_NAMES", ())))
+        try:
+            told["names"] = said_names(getattr(made, "input_names", getattr(module, "INPUT_NAMES", ())))
+        except ValueError as error:
+            raise Unclear(str(error)) from None
         told["tokenizer"] = str(getattr(made, "input_tokenizer", getattr(module, "INPUT_TOKENIZER", "")))
     return told
-
-
-def _names(given: object) -> tuple[str, ...]:
-    names = tuple(given) if isinstance(given, list | tuple) else ()
-    if (given and not names) or not all(isinstance(n, str) and n.isidentifier() for n in names):
-        raise Unclear(
-            f"INPUT_NAMES must be names of arguments, as in ('input_ids', 'attention_mask'), not {told_value(given)}"
-        )
-    return names
 
 
 def sequence_input(network: nn.Module, told: dict[str, object]) -> SequenceInput:
@@ -195,33 +191,33 @@ def sequence_input(network: nn.Module, told: dict[str, object]) -> SequenceInput
 def _ids(network: nn.Module, told: dict[str, object], most: int | None) -> SequenceInput:
     """Return that a network takes numbers of tokens: as many as its first table of them has, unless it says so."""
     table = next((m.num_embeddings for m in modules_of(network) if isinstance(m, nn.Embedding)), None)
-    names, tokenizer = told.get("names", ()), told.get("tokenizer", "")
-    assert isinstance(names, tuple)
-    known = told.get("channels", table) or _numbers_known(network, min(most or _FEW, _FEW), names)
+    named, tokenizer = told.get("names", ()), told.get("tokenizer", "")
+    assert isinstance(named, tuple)
+    known = told.get("channels", table) or _numbers_known(network, min(most or FEW, FEW), named)
     assert isinstance(known, int | None)
-    order = str(told.get("layout") or _order_of_ids(network, min(most or STEPS, STEPS), names))
-    most = most or most_places(network, lambda steps: takes_ids(network, steps, names, order))
+    order = str(told.get("layout") or _order_of_ids(network, min(most or STEPS, STEPS), named))
+    most = most or most_places(network, lambda steps: takes_ids(network, steps, named, order))
     if known is None:
         raise Unclear("it takes numbers of tokens, and nothing says how many there are; say INPUT_CHANNELS = 30522")
-    return SequenceInput(known, "ids", most, order, names=names, tokenizer=str(tokenizer))
+    return SequenceInput(known, "ids", most, order, names=named, tokenizer=str(tokenizer))
 
 
-def _order_of_ids(network: nn.Module, steps: int, names: tuple[str, ...]) -> str:
+def _order_of_ids(network: nn.Module, steps: int, named: Named) -> str:
     """Return the order of axes in which a token changes the answer at others; a batch first where none does."""
-    counts = [n for n in dict.fromkeys((steps, min(steps, _FEW))) if takes_ids(network, n, names)]
-    return next((order for order in ("NTC", "TNC") if counts and _heard(network, counts[0], names, order)), "NTC")
+    counts = [n for n in dict.fromkeys((steps, min(steps, FEW))) if takes_ids(network, n, named)]
+    return next((order for order in ("NTC", "TNC") if counts and _heard(network, counts[0], named, order)), "NTC")
 
 
-def _heard(network: nn.Module, steps: int, names: tuple[str, ...], order: str) -> bool:
+def _heard(network: nn.Module, steps: int, named: Named, order: str) -> bool:
     """Say whether another token changes the answer at other steps, with numbers of tokens in that order."""
     trial, ids = duplicate(network), torch.zeros(steps, dtype=torch.int64)
 
     def change() -> Tensor | None:
-        before = _of_ids(trial, ids, names, order)
+        before = _of_ids(trial, ids, named, order)
         for at in (steps // 2, steps - 1, 0):
             other = ids.clone()
             other[at] = 1
-            after = _of_ids(trial, other, names, order)
+            after = _of_ids(trial, other, named, order)
             if before is None or after is None or before.shape != after.shape:
                 return None
             apart = before != after
@@ -235,22 +231,23 @@ def _heard(network: nn.Module, steps: int, names: tuple[str, ...], order: str) -
     return tried(trial, change) is not None
 
 
-def _of_ids(network: nn.Module, ids: Tensor, names: tuple[str, ...], order: str) -> Tensor | None:
-    """Return what a network says of numbers of tokens, given by those names; masks among them are ones."""
+def _of_ids(network: nn.Module, ids: Tensor, named: Named, order: str) -> Tensor | None:
+    """Return what a network says of numbers of tokens, and of what stands beside them."""
     reseed(0)
     device = device_of(network)
     laid = (ids[:, None] if order == "TNC" else ids[None]).to(device)
-    given = tuple(torch.ones_like(laid) if "mask" in name else laid for name in names)
-    return first_tensor(ByName(names)(network, given) if names else network(laid))
+    if not named:
+        return first_tensor(network(laid))
+    return first_tensor(ByName(tuple(name for name, _ in named))(network, arguments(named, laid, order[:2])))
 
 
-def _numbers_known(network: nn.Module, steps: int, names: tuple[str, ...]) -> int | None:
+def _numbers_known(network: nn.Module, steps: int, named: Named) -> int | None:
     """Return how many numbers of tokens a network knows, by trial; None where it takes any, or none."""
     trial = duplicate(network)
 
     def runs(number: int) -> bool:
         ids = torch.full((steps,), number, dtype=torch.int64)
-        return tried(trial, lambda: _of_ids(trial, ids, names, "NTC")) is not None
+        return tried(trial, lambda: _of_ids(trial, ids, named, "NTC")) is not None
 
     low, high = 1, 2
     while high <= _MOST_NUMBERS and runs(high - 1):
@@ -268,22 +265,22 @@ def has_table(network: nn.Module) -> bool:
     return any(isinstance(m, nn.Embedding) for m in modules_of(network))
 
 
-def begins_with_ids(network: nn.Module, steps: int = STEPS, names: tuple[str, ...] = ()) -> bool:
+def begins_with_ids(network: nn.Module, steps: int = STEPS, named: Named = ()) -> bool:
     """Say by trial whether a network begins with numbers of tokens, so many or a few."""
-    return any(takes_ids(network, count, names) for count in dict.fromkeys((steps, min(steps, _FEW))))
+    return any(takes_ids(network, count, named) for count in dict.fromkeys((steps, min(steps, FEW))))
 
 
-def takes_ids(network: nn.Module, steps: int, names: tuple[str, ...] = (), order: str = "NTC") -> bool:
+def takes_ids(network: nn.Module, steps: int, named: Named = (), order: str = "NTC") -> bool:
     """Say by trial whether a network takes numbers of tokens, (1, steps), that it looks up in a table.
 
     Args:
-        names: of its arguments, or of what it reads off its only one; masks among them are ones.
+        named: its arguments, or what it reads off its only one, and what each of them takes.
         order: of the axes, "TNC" for (steps, 1).
     """
     trial, ids = duplicate(network), torch.zeros(steps, dtype=torch.int64)
-    if not has_table(network) and tried(trial, lambda: _of_ids(trial, ids.float(), names, order)) is not None:
+    if not has_table(network) and tried(trial, lambda: _of_ids(trial, ids.float(), named, order)) is not None:
         return False  # code that looks whole numbers up, or makes one-hot columns of them, takes no others
-    return tried(trial, lambda: _of_ids(trial, ids, names, order)) is not None
+    return tried(trial, lambda: _of_ids(trial, ids, named, order)) is not None
 
 
 def _shown(order: str) -> str:

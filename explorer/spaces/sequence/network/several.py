@@ -34,9 +34,9 @@ from explorer.network.tracing.bounded import bounded
 from explorer.network.tracing.running import evaluating, first_tensor, tried
 from explorer.network.tracing.trials import answer_of
 from explorer.spaces.sequence.fields import Steps
-from explorer.spaces.sequence.network.extents import FORMS, extent, is_extent, told_extent
+from explorer.spaces.sequence.network.extents import FORMS, extent, told_extent
 from explorer.spaces.sequence.network.fit import fit_sequence
-from explorer.spaces.sequence.network.form import EXTENTS, LAYOUTS, SequenceInput
+from explorer.spaces.sequence.network.form import EXTENTS, LAYOUTS, SequenceInput, is_extent
 from explorer.spaces.sequence.network.hearing import mixes
 from explorer.spaces.sequence.network.inputs import sequence_inputs
 from explorer.spaces.sequence.network.layouts import Unclear, widths_in

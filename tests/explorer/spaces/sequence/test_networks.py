@@ -226,7 +226,7 @@ def test_steps_of_tokens_lie_where_one_changes_the_answer_at_others(
     path.write_text(OWN_ATTENTION)
     engine = LocalEngine({}, trust=True)
     card = engine.card(f"{path}:{name}")
-    assert card.input == SequenceInput(11, "ids", None, layout, names=names)
+    assert card.input == SequenceInput(11, "ids", None, layout, names=tuple((name, ("ids",)) for name in names))
     frame = engine.answer(State(f"{path}:{name}", sample=card.sample, device="cpu"), lambda: False)
     last = frame.squares[0].layers[-1]
     assert last.field is not None and last.field.startswith("step") and last.shape[layout.index("T")] > 1
