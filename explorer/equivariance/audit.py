@@ -393,11 +393,11 @@ class Audit:
 
     def _calls(self, guilty: Sequence[str], notes: list[str]) -> list[str]:
         """Return the layers that returned the guilty tensors; say which tensors, unless they are the first."""
-        calls = list(dict.fromkeys(self.trace[name].called for name in guilty))
+        calls = {self.trace[name].called: name for name in reversed(guilty)}
         for name in guilty:
             if (layer := self.trace[name]).part and layer.called not in guilty:
                 notes.append(f"{name} is tensor {layer.part + 1} of what {layer.called} returns")
-        return [name if name in self.trace.by_name else guilty[0] for name in calls]
+        return [call if call in self.trace.by_name else name for call, name in reversed(calls.items())]
 
     def _row(self, layer: Layer, tol: float | None, lie: Mapping[str, float]) -> LayerReport:
         f = self.figures[layer.name]

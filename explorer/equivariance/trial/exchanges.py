@@ -118,7 +118,7 @@ def exchanged(model: nn.Module, trace: Trace, inputs: Sequence[Inputs], elements
     mixing = any(not torch.equal(g.act(inputs[0].x, f), g.act(inputs[0].x, replace(f, rep=Scalar())))
                  for f in [inputs[0].field] for g in elements)  # fmt: skip
     before = [run(x) for x in inputs]
-    layers = [layer for layer in trace.layers if not layer.part and layer.within is None]
+    layers = [layer for layer in trace.layers if layer.name == layer.called and layer.within is None]
     found = (_slot(trace, layer, given, inputs[0], before[0], mixing) for layer in layers for given in (True, False))
     slots = [slot for slot in found if slot is not None]
     follows = slots
@@ -223,9 +223,9 @@ def _certify(
             continue
         given, answer = _value(enters, before), before[0][name]
         field = leaves.field if leaves else layers[name][True].layer.field
-        if field is None:
+        if field is None or answer.ndim < 2:
             continue
-        fed = before[1][name]
+        fed = before[1][enters.layer.called]
 
         def kept(
             orders: tuple[Order, ...], given: Tensor = given, answer: Tensor = answer, enters: _Slot = enters,

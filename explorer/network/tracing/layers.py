@@ -100,7 +100,9 @@ class Layer:
     @property
     def called(self) -> str:
         """Return the name of the call that returned this tensor."""
-        return self.name.removesuffix(f"[{self.part}]") if self.part else self.name
+        suffix = f"[{self.part}]"
+        # the first tensor of a result has one as well, where another is the layer's own
+        return self.name.removesuffix(suffix) if self.part or not self.module.endswith(suffix) else self.name
 
 
 def channel_names(module: nn.Module, field: FieldType | None, shape: tuple[int, ...]) -> tuple[str, ...]:

@@ -25,9 +25,20 @@ Found = TypeVar("Found")
 
 
 def tensors_in(value: Any) -> Iterator[Tensor]:
-    """Yield the tensors of a module's result in order: itself, or inside tuples, lists, mappings and dataclasses."""
-    # numbers without a place for each, as of sparse and nested ones, are compared with nothing
+    """Yield the tensors of a module's result in order: itself, or inside tuples, lists, mappings and dataclasses.
+
+    A number alone, such as a loss or an energy, is that of a batch of one: it has the shape (1,).
+    """
+    yield from map(_in_batch, _strided(value))
+
+
+def _strided(value: Any) -> Iterator[Tensor]:
+    """Yield those with a place for each number: with sparse and nested ones nothing is compared."""
     yield from (t for t in all_tensors_in(value) if t.layout is torch.strided and not t.is_nested)
+
+
+def _in_batch(number: Tensor) -> Tensor:
+    return number if number.ndim else number.reshape(1)
 
 
 def all_tensors_in(value: Any) -> Iterator[Tensor]:
@@ -73,11 +84,11 @@ def measured(value: Any) -> tuple[int, Tensor] | None:
 
     What is chosen or counted stands beside numbers, and a loss before them: real numbers with places are preferred.
     """
-    found = list(enumerate(tensors_in(value)))
+    found = list(enumerate(_strided(value)))
     real = [(k, t) for k, t in found if t.is_floating_point()]
     wide = [(k, t) for k, t in real if t.ndim]
     filled = [(k, t) for k, t in wide if t.numel()]
-    return next(iter(filled or wide or real or found), None)
+    return next(((k, _in_batch(t)) for k, t in filled or wide or real or found), None)
 
 
 def tensors_of(args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Tensor]:

@@ -155,7 +155,7 @@ def with_tensor(result: Any, part: int, made: Tensor) -> Any:
         nonlocal left
         if isinstance(value, Tensor):
             left -= 1
-            return made if left == -1 else value
+            return made.reshape(value.shape) if left == -1 and made.numel() == 1 else made if left == -1 else value
         if isinstance(value, Mapping):
             found = copy.copy(value)
             for key in list(value):
