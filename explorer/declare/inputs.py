@@ -96,8 +96,13 @@ class Inputs:
         return self.values[self.names.index(name)] if name in self.names else None
 
     def moved(self, element: Moving) -> Inputs:
-        """Return rho(g) of every argument."""
-        return replace(element.moved(self), by=(*self.by, element))
+        """Return rho(g) of every argument, each as one block of memory where it was one: a network may rely on that."""
+        moved = element.moved(self)
+        values = tuple(
+            after.contiguous() if before.is_contiguous() else after
+            for before, after in zip(self.values, moved.values, strict=True)
+        )
+        return replace(moved, values=values, by=(*self.by, element))
 
     def exact(self, element: Moving) -> bool:
         """Return whether the element permutes places in every argument."""

@@ -257,7 +257,7 @@ class Oracle:
     def run(self, args: tuple[Tensor, ...]) -> list[Tensor]:
         with torch.no_grad(), warnings.catch_warnings(), plain_attention():
             warnings.simplefilter("ignore")
-            result = call(self.network, self.given, tuple(v.clone() for v in args))
+            result = call(self.network, self.given, tuple(v.clone(memory_format=torch.contiguous_format) for v in args))
         return [v.clone() for v in tensors(result)]
 
     def unrelated(self) -> tuple[Tensor, ...]:

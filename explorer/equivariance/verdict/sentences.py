@@ -312,7 +312,7 @@ def amid_zeros(zeros: int) -> str:
     """Say that an answer follows where nothing but zeros comes in or leaves."""
     return (
         f"between {zeros} zeros on either side of the same data its answer follows: what comes in and leaves at the "
-        "ends breaks the law, as a state that starts at zero is moved by the zeros of a delay, and attention hears them"
+        "ends breaks the law, as the state at the start is moved by the zeros of a delay, and attention hears them"
     )
 
 

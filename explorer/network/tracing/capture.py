@@ -286,6 +286,7 @@ def feed(
         return like.again(*tensors)
     module = model.get_submodule(trace[name].module)
     tensors = tuple(t.clone() for t in tensors) if trace.clones else tensors
+    tensors = tuple(_laid_out(t, like[k] if k < len(like) else None) for k, t in enumerate(tensors))
     args, kwargs = like.filled(tensors) if isinstance(like, Fed) else (tensors, {})
     try:
         with standing_for(trace[name].call), within(name):
@@ -299,6 +300,11 @@ def feed(
     if result is None:
         raise LayerError(name, f"layer {name} gave a tensor before, and now {no_tensor(answer)}")
     return result
+
+
+def _laid_out(tensor: Tensor, like: Tensor | None) -> Tensor:
+    """Return the tensor as one block of memory where what stood in its place is one: a layer may look at it as that."""
+    return tensor.contiguous() if like is not None and like.is_contiguous() else tensor
 
 
 def calls_alike(model: nn.Module, inputs: Inputs, trace: Trace) -> bool:

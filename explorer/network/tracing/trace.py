@@ -269,7 +269,8 @@ class _Recorder:
             if self.declared and math.isnan(told) and (inner or (not weighted and shape == shape_in)):
                 # the author of a card stands for code between its layers: it sees no farther than they do
                 told = widest([radius, *(k[1] for k in known[1:] if k)])
-            radius = widest([told, *(layer.receptive for layer in inner)])
+            # weights of attention hear all that they are made of, and may be made of a few places near by
+            radius = widest([told, *(math.nan if n.within is not None else n.receptive for n in inner)])
         if out_field is not None and out_field.guessed and not self.declared and self._told(module, tensors):
             # a table that its caller gives it: the caller's law is a law, its own is not known
             out_field, why = None, reasons.GIVEN

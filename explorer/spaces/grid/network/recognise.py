@@ -222,6 +222,9 @@ def _input_shape(own: Recognised) -> InputShape:
             return found
     side = math.isqrt(numbers)
     image = f"(1, {side}, {side})" if side > 1 and side**2 == numbers else "(channels, height, width)"
+    if answer_of(model, (noise((1, numbers)),)) is None:
+        told = f"a dense layer of it takes {number_of(numbers, 'number')}, and the network does not run on those alone"
+        raise ValueError(f"{told}; {_asked_for('(channels, height, width)', numbers)}")
     vector = ", and no group moves a vector" if numbers > 1 else ""
     raise ValueError(f"the first layer takes {number_of(numbers, 'number')}{vector}; {_asked_for(image, numbers)}")
 

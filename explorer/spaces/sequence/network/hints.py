@@ -10,8 +10,8 @@ def memory(module: nn.Module, name: str) -> list[str]:
     if isinstance(module, nn.RNNBase):
         both = "; and it reads backwards as well, from an end that a delay cuts off" if module.bidirectional else ""
         return [
-            f"{name}: a state that starts at zero is moved by the zeros of a delay; start at one that they leave as it "
-            f"is, h = R(0, h){both}"
+            f"{name}: the state that it starts at is moved by the zeros of a delay; start at one that they leave as it "
+            f"is, h = R(0, h), which without biases is zero{both}"
         ]
     if isinstance(module, nn.MultiheadAttention | nn.TransformerEncoderLayer):
         return [f"{name}: attention hears the zeros of a delay as well, unless a mask leaves them out"]

@@ -94,12 +94,15 @@ CASES = (
     *pictures("AttnPool", partial(picture, 3), T, FIXED, "fc"),
     *pictures("HaarNet", partial(picture, step=2), T, GRID, "mix"),
     *pictures("DepthwiseNeXt", partial(picture, 3, step=4), T, ("grid@4",), "output"),
+    *pictures("Quantized", partial(picture, 3), T, (*FIXED, *GRID, *FIXED), "output[0]"),
+    *pictures("Viewed", partial(picture, 3), "D4", FIXED, ""),
     *both("videos", "FrameCNN", partial(video, 3), T, FIXED, "conv2"),
     *both(
         "videos", "VideoConvLSTM", partial(video, 1), T, GRID, "gates " + " ".join(f"gates#{k}" for k in range(2, 7))
     ),
     *series("Autoformer", partial(steps, 3, "NTC"), "circular-shift", ("steps@1",), "out"),
     *series("GatedTCN", partial(steps, 1, "NCT"), "shift", ("steps@2",), "filters.2", inside=8),
+    *series("Longformer", partial(steps, 5, "NTC"), "shift", ("steps@1",), "near.1", inside=6),
     *series("CharCNN", partial(ids, 26), "circular-shift", FIXED, "fc"),
     # what it sees of numbers that are looked up no layer tells, and no padding is known of them
     *series("WaveNetish", partial(ids, 32), "shift", ("steps@2",), "f.3 g.3", inside=23),

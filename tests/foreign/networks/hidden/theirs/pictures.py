@@ -158,3 +158,38 @@ class DepthwiseNeXt(nn.Module):
             else F.interpolate(self.gamma.permute(2, 0, 1)[None], size=y.shape[1:3]).permute(0, 2, 3, 1)
         )
         return x + (g * y).permute(0, 3, 1, 2)
+
+
+class Quantized(nn.Module):
+    """A loss, the picture made again and how many codes are used: the first two numbers stand alone."""
+
+    def __init__(self, fault=0):
+        super().__init__()
+        self.enc = nn.Sequential(cbr(3, 16), nn.Conv2d(16, 8, 1))
+        self.codes = nn.Embedding(24, 8)
+        self.dec = nn.Conv2d(8, 3, 3, padding=1, padding_mode="circular")
+        self.fault = fault
+
+    def forward(self, x):
+        z = self.enc(x)
+        flat = z.permute(0, 2, 3, 1).reshape(-1, 8)
+        near = torch.cdist(flat, self.codes.weight).argmin(1)
+        q = self.codes(near).view(*z.shape[:1], *z.shape[2:], 8).permute(0, 3, 1, 2)
+        lost = (q - z) ** 2
+        if self.fault:
+            lost = lost * torch.linspace(0, 1, x.shape[-1]).to(x)
+        return lost.mean(), self.dec(z + (q - z).detach()), F.one_hot(near, 24).to(x).mean(0).square().sum()
+
+
+class Viewed(nn.Module):
+    """Places one after the other by `view`, which takes one block of memory only."""
+
+    def __init__(self, fault=0):
+        super().__init__()
+        self.mix, self.out = nn.Linear(3, 8), nn.Linear(8, 2)
+        self.fault = fault
+
+    def forward(self, x):
+        b, c, h, w = x.shape
+        y = x.view(b, h * w, c) if self.fault else x.view(b, c, h * w).transpose(1, 2)
+        return self.out(self.mix(y).relu().mean(1))
