@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 import torch
 from torch import Tensor, nn
+from torch._C._functorch import get_unwrapped, is_batchedtensor, is_functorch_wrapped_tensor
 from torch.utils.hooks import RemovableHandle
 
 from explorer.declare.telling.values import told_kind
@@ -26,8 +27,18 @@ Found = TypeVar("Found")
 
 def tensors_in(value: Any) -> Iterator[Tensor]:
     """Yield the tensors of a module's result in order: itself, or inside tuples, lists, mappings and dataclasses."""
-    # numbers without a place for each, as of sparse and nested ones, are compared with nothing
-    yield from (t for t in all_tensors_in(value) if t.layout is torch.strided and not t.is_nested)
+    # numbers without a place for each, as of sparse and nested ones, are compared with nothing; and what is one sample
+    # to code within torch.vmap is many, which nothing outside of it can read
+    yield from (t for t in all_tensors_in(value) if t.layout is torch.strided and not t.is_nested and not of_vmap(t))
+
+
+def of_vmap(value: Tensor) -> bool:
+    """Say whether a tensor stands for one sample of many within torch.vmap, also where gradients are taken in it."""
+    while is_functorch_wrapped_tensor(value):
+        if is_batchedtensor(value):
+            return True
+        value = get_unwrapped(value)
+    return False
 
 
 def all_tensors_in(value: Any) -> Iterator[Tensor]:
