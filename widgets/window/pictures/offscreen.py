@@ -12,6 +12,7 @@ from PySide6.QtGui import QPixmap
 from explorer.app.thread.orders import Engine
 from explorer.square.frame import Failure, Frame, OrbitCurve
 from explorer.state.state import State
+from explorer.work.files.begun import begun
 from explorer.work.files.replacing import write_whole
 from explorer.work.processes.asked_to_end import give_way, held, wished
 from widgets.base.look import theme
@@ -80,7 +81,7 @@ def visit_window(
     app = application(())
     collector = Collector()
     before = theme.current().name
-    with held(), tempfile.TemporaryDirectory() as folder:
+    with held(), tempfile.TemporaryDirectory() as folder, begun(Path(folder)):
         settings = QSettings(str(Path(folder, "settings.ini")), QSettings.Format.IniFormat)
         settings.setValue("theme", theme_name)
         window = MainWindow(start_engine, state, settings)
