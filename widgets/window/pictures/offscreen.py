@@ -174,7 +174,7 @@ def _wait(window: MainWindow, state: State | None, orbit: bool, timeout: float) 
     give_way()
     if trouble:
         raise NoPicture(trouble[0])
-    window.panes.complete()
+    window.panes.complete(give_way)
     _settle(window)
 
 
@@ -182,6 +182,7 @@ def _settle(window: MainWindow) -> None:
     """Bring every view to the newest frame, and those that are seen to their finest."""
 
     def settle(view: View) -> None:
+        give_way()  # on a busy machine each takes seconds
         view.catch_up()
         if view.isVisible():
             view.settle()

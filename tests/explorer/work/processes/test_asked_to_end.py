@@ -57,6 +57,23 @@ def test_an_import_is_not_interrupted(tmp_path: Path, monkeypatch: pytest.Monkey
     assert sys.modules.pop("slow_to_import").WHOLE
 
 
+@pytest.mark.slow
+def test_an_import_that_takes_long_by_the_clock_loses_no_wish(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Libraries catch whatever comes while they try what there is to import; a busy machine makes that a minute."""
+    (tmp_path / "busy_to_import.py").write_text(
+        "import os, signal, time\nos.kill(os.getpid(), signal.SIGTERM)\nbegun = time.monotonic()\n"
+        "try:\n    while time.monotonic() < begun + 12: time.sleep(0.1)\n    WHOLE = True\n"
+        "except BaseException:\n    WHOLE = False\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(Terminated), orderly():
+        import busy_to_import
+
+        assert busy_to_import.WHOLE
+        time.sleep(5)
+    assert sys.modules.pop("busy_to_import").WHOLE
+
+
 @pytest.mark.parametrize(("number", "code"), NUMBERS)
 @pytest.mark.parametrize(
     ("words", "first"),
