@@ -80,6 +80,23 @@ def test_a_tensor_that_computes_otherwise_than_torch_gets_no_verdict(inside: boo
         check_equivariance(Dressed(Own, inside), SHAPE, "translation")
 
 
+class Held(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.conv = nn.Conv2d(1, 2, 3, padding=1, padding_mode="circular")
+        self.register_buffer("scale", torch.full((1,), 2.0).as_subclass(Honest))
+        self.shift = torch.ones(1).as_subclass(Honest)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.conv(x) * self.scale + self.shift
+
+
+def test_a_buffer_of_a_class_of_its_own_is_copied() -> None:
+    network = Held()
+    assert check_equivariance(network, SHAPE, "translation").holds
+    assert type(network.scale) is type(network.shift) is Honest
+
+
 @pytest.mark.filterwarnings("ignore:.torch.jit")
 def test_a_script_that_a_file_makes_is_refused_in_words(tmp_path: Path) -> None:
     (path := tmp_path / "net.py").write_text(SCRIPT)
