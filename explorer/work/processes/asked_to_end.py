@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 
 from explorer.work.crumbs import writer
@@ -144,6 +146,19 @@ def _importing(frame: FrameType | None) -> bool:
             return True
         frame = frame.f_back
     return False
+
+
+def leave_as_asked(code: int) -> None:
+    """End at once where the exit code is that of a signal, after all that is registered for the end.
+
+    Threads that compute, or import torch, are still there then: Python's own end waits for them, or crashes in one.
+    """
+    if code > SIGNALLED:
+        atexit._run_exitfuncs()
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError, ValueError, AttributeError):  # closed, or none
+                stream.flush()
+        os._exit(code)
 
 
 def _leave(number: int, frame: FrameType | None) -> None:

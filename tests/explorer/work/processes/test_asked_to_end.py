@@ -97,3 +97,16 @@ def test_an_end_during_the_first_imports_has_its_code(
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (code, "equiscope: stopped\n")
+
+
+def test_who_was_asked_to_end_waits_for_no_thread() -> None:
+    program = (
+        "import atexit, threading, time, main\n"
+        "from explorer.app.command import cli\n"
+        "atexit.register(lambda: print('taken back'))\n"
+        "def asked(*_):\n    threading.Thread(target=time.sleep, args=(60,)).start()\n    return 143\n"
+        "cli.main = asked\n"
+        "main.main()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, timeout=50)
+    assert (done.returncode, done.stdout, done.stderr) == (143, "taken back\n", "")
