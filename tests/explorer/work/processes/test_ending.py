@@ -1,4 +1,4 @@
-"""What the system tells of a process."""
+"""Figures that the system keeps of a process."""
 
 from __future__ import annotations
 
