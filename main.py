@@ -32,6 +32,7 @@ from explorer.app.command import cli
 from explorer.app.command.doors import BadInput, Doors
 from explorer.state.state import State
 from explorer.work.files.places import INSTALLED, PREFIX
+from explorer.work.processes.asked_to_end import leave_as_asked
 from explorer.work.processes.ending import age
 from explorer.work.processes.streams import open_missing
 
@@ -211,7 +212,10 @@ def main(argv: list[str] | None = None) -> int:
         open_missing()
     began = time.monotonic() - age(os.getpid()) if argv is None else None  # a timeout counts from there
     doors = Doors(cards, window, pictures, gallery, views, benchmarks, f"{PREFIX}main", began, alone)
-    return cli.main(sys.argv[1:] if argv is None else argv, doors)
+    code = cli.main(sys.argv[1:] if argv is None else argv, doors)
+    if argv is None:
+        leave_as_asked(code)
+    return code
 
 
 if __name__ == "__main__":

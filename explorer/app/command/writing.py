@@ -19,6 +19,7 @@ import torch
 from torch import Tensor, nn
 
 from explorer.equivariance.verdict.outcome import Report
+from explorer.work.files.begun import begun
 from explorer.work.files.replacing import filled, write_whole
 
 
@@ -38,12 +39,8 @@ def write_report(
         except OSError as error:
             raise OSError(error.errno, error.strerror, str(folder)) from None
         try:
-            text = json.dumps(report, indent=1, ensure_ascii=False, allow_nan=False)
-            with _named("report.json"):
-                (beside / "report.json").write_text(text, encoding="utf-8")
-            _save_file(dict(tensors), beside / "captures.safetensors", {"transform": str(report["transform"])})
-            if draw is not None:
-                draw(beside)
+            with begun(beside):  # and not while files that were there are moved
+                _fill(beside, report, tensors, draw)
             _move_into(folder, beside)
         except OSError as error:
             if error.errno is None or (name := error.filename) is None or folder in Path(name).parents:
@@ -52,6 +49,21 @@ def write_report(
             raise OSError(error.errno, error.strerror, str(folder / Path(name).name)) from None
         finally:
             shutil.rmtree(beside, ignore_errors=True)
+
+
+def _fill(
+    beside: Path,
+    report: Mapping[str, Any],
+    tensors: Mapping[str, Tensor],
+    draw: Callable[[Path], list[Path]] | None,
+) -> None:
+    """Make all in the folder beside."""
+    text = json.dumps(report, indent=1, ensure_ascii=False, allow_nan=False)
+    with _named("report.json"):
+        (beside / "report.json").write_text(text, encoding="utf-8")
+    _save_file(dict(tensors), beside / "captures.safetensors", {"transform": str(report["transform"])})
+    if draw is not None:
+        draw(beside)
 
 
 @contextmanager

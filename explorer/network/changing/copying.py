@@ -11,6 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 from torch.nn.parameter import UninitializedBuffer, is_lazy
+from torch.utils._python_dispatch import is_traceable_wrapper_subclass
 
 from explorer.network.tracing.walking import modules_of
 
@@ -27,6 +28,7 @@ def duplicate(model: nn.Module) -> nn.Module:
     lazy: Any = UninitializedBuffer  # torch's stubs have the arguments of another class
     memo: dict[int, Any] = {id(v): lazy(v.requires_grad, v.device, v.dtype) for v in held if is_lazy(v)}
     memo |= {id(v): v.detach().clone() for v in held if not is_lazy(v) and not v.is_leaf}
+    memo |= {id(v): v.detach().clone().requires_grad_(v.requires_grad) for v in held if _of_own_class(v)}
     made = copied_module(model, memo)
     for module in modules_of(made):
         own = vars(module)
@@ -35,6 +37,17 @@ def duplicate(model: nn.Module) -> nn.Module:
             if type(held) in (dict, OrderedDict):
                 held.update({k: _enclosing(f, memo) for k, f in held.items() if isinstance(f, FunctionType)})
     return made
+
+
+def _of_own_class(value: Tensor) -> bool:
+    """Say whether a tensor is of somebody's class that says nothing of copies: torch copies none of those.
+
+    What such a class holds beside its numbers is lost, as it is in everything that is worked out with them.
+    """
+    kind = type(value)
+    own = kind not in (Tensor, nn.Parameter, nn.Buffer) and isinstance(value, Tensor) and not is_lazy(value)
+    plain = kind.__deepcopy__ is Tensor.__deepcopy__ and kind.new_empty is Tensor.new_empty
+    return own and plain and not is_traceable_wrapper_subclass(value)
 
 
 def _enclosing(function: FunctionType, memo: Mapping[int, Any]) -> FunctionType:

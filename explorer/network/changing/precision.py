@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from explorer.network.changing.conduct import require_values
 from explorer.network.changing.copying import duplicate
-from explorer.network.opening.scripts import Script
+from explorer.network.opening.scripts import UNWATCHED, Script
 from explorer.network.tracing.walking import modules_of, named_modules, named_tensors, parameters_of
 
 _COMPLEX = {torch.float64: torch.complex128, torch.float32: torch.complex64, torch.float16: torch.complex32}
@@ -35,10 +35,7 @@ def copied(model: nn.Module) -> nn.Module:
     """
     model = _eager(model)
     if isinstance(model, torch.jit.ScriptModule):
-        raise ValueError(
-            "the network is a script of TorchScript, whose layers cannot be watched; give the torch.nn.Module that it "
-            "was made from, and load its weights with load_state_dict"
-        )
+        raise ValueError(UNWATCHED)
     require_values(model)
     found = duplicate(model)
     for name, module in named_modules(found):

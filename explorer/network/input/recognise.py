@@ -10,10 +10,12 @@ from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
 
+import torch
 from torch import nn
 from torch.nn.parameter import is_lazy
 
 from explorer.declare.telling.values import told_value
+from explorer.network.opening.scripts import UNWATCHED
 from explorer.network.tracing.walking import named_modules, named_tensors
 
 _NONE = re.compile(r"\b(None|Optional|NoneType)\b")
@@ -124,6 +126,8 @@ class Recognised:
             return []
         if not callable(forward):
             raise ValueError(f"its forward is {told_value(forward)}, not a function")
+        if isinstance(made, torch.jit.ScriptModule):  # a program, of which Python knows no arguments
+            raise ValueError(UNWATCHED)
         found = list(inspect.signature(forward).parameters.values())
         bound = not inspect.isclass(made) or isinstance(inspect.getattr_static(made, "forward"), staticmethod)
         return found if bound else found[1:]

@@ -9,9 +9,17 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+UNWATCHED = (
+    "the network is a script of TorchScript, whose layers cannot be watched; give the torch.nn.Module that it was made "
+    "from, and load its weights with load_state_dict"
+)
+
 
 class Script(nn.Module):
-    """Calls a script, whose parameters are its own; the script itself is no submodule."""
+    """Calls a script, whose parameters are its own; the script itself is no submodule.
+
+    The script is given what somebody has put into one of them (`parameter.data = ...`) before it runs.
+    """
 
     def __init__(self, script: torch.jit.ScriptModule) -> None:
         super().__init__()
@@ -23,11 +31,17 @@ class Script(nn.Module):
         return self._held[0]
 
     def forward(self, *given: Tensor, **named: Any) -> Any:
+        for held, own in self._shared:
+            if own.dtype != held.dtype or not own.is_set_to(held):
+                held.data = own.data
         return self.script(*given, **named)
 
     def _share(self) -> None:
+        self._shared: list[tuple[Tensor, nn.Parameter]] = []  # the script's parameters, each with the one here
         for name, parameter in self.script.named_parameters():
-            self._parameters[name.replace(".", "/")] = nn.Parameter(parameter.data, parameter.requires_grad)
+            # one of its own, since that of a script that was copied is no leaf, and takes no gradient
+            own = self._parameters[name.replace(".", "/")] = nn.Parameter(parameter.data, parameter.requires_grad)
+            self._shared.append((parameter, own))
         for name, buffer in self.script.named_buffers():
             self._buffers[name.replace(".", "/")] = buffer
 

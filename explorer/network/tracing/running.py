@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 import torch
 from torch import Tensor, nn
+from torch._C._functorch import get_unwrapped, is_batchedtensor, is_functorch_wrapped_tensor
 from torch.utils.hooks import RemovableHandle
 
 from explorer.declare.telling.values import told_kind
@@ -29,12 +30,22 @@ def tensors_in(value: Any) -> Iterator[Tensor]:
 
     A number alone, such as a loss or an energy, is that of a batch of one: it has the shape (1,).
     """
-    yield from map(_in_batch, _strided(value))
+    yield from map(_in_batch, _readable(value))
 
 
-def _strided(value: Any) -> Iterator[Tensor]:
-    """Yield those with a place for each number: with sparse and nested ones nothing is compared."""
-    yield from (t for t in all_tensors_in(value) if t.layout is torch.strided and not t.is_nested)
+def _readable(value: Any) -> Iterator[Tensor]:
+    # numbers without a place for each, as of sparse and nested ones, are compared with nothing; and what is one sample
+    # to code within torch.vmap is many, which nothing outside of it can read
+    yield from (t for t in all_tensors_in(value) if t.layout is torch.strided and not t.is_nested and not of_vmap(t))
+
+
+def of_vmap(value: Tensor) -> bool:
+    """Say whether a tensor stands for one sample of many within torch.vmap, also where gradients are taken in it."""
+    while is_functorch_wrapped_tensor(value):
+        if is_batchedtensor(value):
+            return True
+        value = get_unwrapped(value)
+    return False
 
 
 def _in_batch(number: Tensor) -> Tensor:
@@ -84,7 +95,7 @@ def measured(value: Any) -> tuple[int, Tensor] | None:
 
     What is chosen or counted stands beside numbers, and a loss before them: real numbers with places are preferred.
     """
-    found = list(enumerate(_strided(value)))
+    found = list(enumerate(_readable(value)))
     real = [(k, t) for k, t in found if t.is_floating_point()]
     wide = [(k, t) for k, t in real if t.ndim]
     filled = [(k, t) for k, t in wide if t.numel()]

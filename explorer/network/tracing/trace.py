@@ -42,7 +42,7 @@ from explorer.network.tracing.layers import (
 )  # fmt: skip
 from explorer.network.tracing.reaching import reaching, widest
 from explorer.network.tracing.reasons import declares
-from explorer.network.tracing.running import measured, no_tensor, tensors_in, tensors_of
+from explorer.network.tracing.running import measured, no_tensor, of_vmap, tensors_in, tensors_of
 from explorer.network.tracing.studying import sharing, studied
 from explorer.network.tracing.trials import Sizes, counted, kept, sizes
 from explorer.network.tracing.walking import IN_ITSELF, held_elsewhere, holds_itself, named_modules, named_tensors
@@ -184,8 +184,10 @@ class _Recorder:
     def arisen(self, label: str, inner: Inner) -> None:
         """Add a value that no module returns."""
         value = inner.make()
+        if of_vmap(value) or not value.is_floating_point():
+            return
         made = next((n for n in self.layers if n.name == self._produced.get(id(value))), None)
-        if not value.is_floating_point() or (made is not None and not made.kind.startswith(("Dropout", "Identity"))):
+        if made is not None and not made.kind.startswith(("Dropout", "Identity")):
             return  # a module returns it, and does not only hand it on
         other = self.sizes.get(label)
         layer = described(

@@ -21,7 +21,7 @@ from explorer.network.inner.value import Inner
 from explorer.network.inner.watching import watching
 from explorer.network.input.inputs import called
 from explorer.network.input.typed_tensors import declares
-from explorer.network.opening.global_state import reseed
+from explorer.network.opening.global_state import reseed, settled
 from explorer.network.space import Inference
 from explorer.network.tracing.bounded import bounded, joined
 from explorer.network.tracing.running import evaluating, first_tensor, measured, tensors_in, tensors_of
@@ -59,7 +59,7 @@ def untouched(module: nn.Module) -> Iterator[None]:
             vars(m).update(held, training=False)
         for script, _ in scripts:
             script.eval()
-        with torch.no_grad(), bounded(module):
+        with torch.no_grad(), settled(), bounded(module):
             yield
     finally:
         for script, was in scripts:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import signal
+import sys
 import threading
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 
 from explorer.work.crumbs import writer
@@ -14,7 +17,7 @@ from explorer.work.crumbs import writer
 ASKED = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 SIGNALLED = 128  # plus the number of the signal: the exit code by which a shell knows it
 LATER_S = 0.05  # until an end that comes at a bad moment is asked for again
-MOST = 200  # times; then the moment is taken for a good one
+MOST_S = 10.0  # of processor time, for how long it is put off: on a busy machine torch takes a minute to be imported
 _IMPORTING = "<frozen importlib._bootstrap>"
 
 
@@ -79,7 +82,7 @@ class _Moment:
 
     held = 0
     wish = 0  # the signal that has come meanwhile
-    put_off = 0  # how often the end was put off
+    since: float | None = None  # processor seconds when the end was first put off
 
 
 @contextmanager
@@ -120,14 +123,21 @@ def _raise(number: int, frame: FrameType | None) -> None:
         _Moment.wish = number
         return
     # libraries abort the process when an exception comes out of what they do while they are imported
-    if _importing(frame) and _Moment.put_off < MOST:
-        _Moment.put_off += 1
+    if _importing(frame) and _put_off() < MOST_S:
         later = threading.Timer(LATER_S, os.kill, (os.getpid(), number))
         later.daemon = True
         later.start()
         return
-    _Moment.put_off = 0
+    _Moment.since = None
     raise _of(number)
+
+
+def _put_off() -> float:
+    """Return for how long the end is being put off."""
+    now = time.process_time()
+    if _Moment.since is None:
+        _Moment.since = now
+    return now - _Moment.since
 
 
 def _importing(frame: FrameType | None) -> bool:
@@ -136,6 +146,19 @@ def _importing(frame: FrameType | None) -> bool:
             return True
         frame = frame.f_back
     return False
+
+
+def leave_as_asked(code: int) -> None:
+    """End at once where the exit code is that of a signal, after all that is registered for the end.
+
+    Threads that compute, or import torch, are still there then: Python's own end waits for them, or crashes in one.
+    """
+    if code > SIGNALLED:
+        atexit._run_exitfuncs()
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError, ValueError, AttributeError):  # closed, or none
+                stream.flush()
+        os._exit(code)
 
 
 def _leave(number: int, frame: FrameType | None) -> None:

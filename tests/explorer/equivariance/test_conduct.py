@@ -249,6 +249,20 @@ def test_a_script_within_a_network_is_one_layer(how: str, mode: str) -> None:
     assert network[1] is script and network[3] is script
 
 
+@pytest.mark.filterwarnings("ignore:.torch.jit")
+@pytest.mark.parametrize("how", ["script", "trace"])
+def test_filters_of_a_script_are_symmetric_as_far_as_they_are_stored(how: str) -> None:
+    torch.manual_seed(0)
+    inner = nn.Sequential(nn.Conv2d(1, 2, 3, padding=1, bias=False))
+    with torch.no_grad():  # a mean of four, whose last digit depends on the order in which they are added
+        inner[0].weight.copy_(sum(torch.rot90(inner[0].weight, k, (-2, -1)) for k in range(4)) / 4)
+    script = torch.jit.script(inner) if how == "script" else torch.jit.trace(inner, torch.zeros(1, 1, 9, 9))
+    for network in (nn.Sequential(inner), nn.Sequential(script)):
+        report = check_equivariance(network, SHAPE, "C4")
+        assert report.verdict == "holds"
+        assert 1e-10 < max(row.cumulative for row in report.layers) < 1e-6
+
+
 class Unfolded(nn.Module):
     """A convolution of code alone, padded with zeros; broken, it adds a ramp."""
 

@@ -12,6 +12,7 @@ from PySide6.QtGui import QPixmap
 from explorer.app.thread.orders import Engine
 from explorer.square.frame import Failure, Frame, OrbitCurve
 from explorer.state.state import State
+from explorer.work.files.begun import begun
 from explorer.work.files.replacing import write_whole
 from explorer.work.processes.asked_to_end import give_way, held, wished
 from widgets.base.look import theme
@@ -80,7 +81,7 @@ def visit_window(
     app = application(())
     collector = Collector()
     before = theme.current().name
-    with held(), tempfile.TemporaryDirectory() as folder:
+    with held(), tempfile.TemporaryDirectory() as folder, begun(Path(folder)):
         settings = QSettings(str(Path(folder, "settings.ini")), QSettings.Format.IniFormat)
         settings.setValue("theme", theme_name)
         window = MainWindow(start_engine, state, settings)
@@ -173,7 +174,7 @@ def _wait(window: MainWindow, state: State | None, orbit: bool, timeout: float) 
     give_way()
     if trouble:
         raise NoPicture(trouble[0])
-    window.panes.complete()
+    window.panes.complete(give_way)
     _settle(window)
 
 
@@ -181,6 +182,7 @@ def _settle(window: MainWindow) -> None:
     """Bring every view to the newest frame, and those that are seen to their finest."""
 
     def settle(view: View) -> None:
+        give_way()  # on a busy machine each takes seconds
         view.catch_up()
         if view.isVisible():
             view.settle()

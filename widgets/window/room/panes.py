@@ -148,10 +148,11 @@ class Panes(QTabWidget):
         if not self._open and not 0 <= self._opening.remainingTime() <= milliseconds:
             self._opening.start(milliseconds)
 
-    def complete(self) -> None:
-        """Make everything that is seen at once: a picture is about to be taken."""
+    def complete(self, between: Callable[[], None] = lambda: None) -> None:
+        """Make everything that is seen at once: a picture is about to be taken; `between` two panels it is asked."""
         self._open = True
         while self._waiting:
+            between()
             self._make_next()
 
     def _wait_for(self, seat: Seat) -> None:

@@ -25,6 +25,7 @@ from explorer.app.remote.life.watching import (
 )
 from explorer.app.remote.note import Note
 from explorer.app.remote.settings import memory_limit
+from explorer.work.files.begun import a_place, take_back
 from explorer.work.processes.asked_to_end import SIGNALLED
 from explorer.work.processes.ending import end, memory
 from explorer.work.processes.hearing import Hearing
@@ -62,7 +63,9 @@ class _Command:
         self._limit = memory_limit()
         number = Block.made()
         self._note = Note(number, fresh=True)
-        self._started = start(f"{__package__}.commanded", (program, str(self._limit), *argv), (number,), guard=True)
+        self._begun = a_place()
+        words = (program, str(self._limit), self._begun, *argv)
+        self._started = start(f"{__package__}.commanded", words, (number,), guard=True)
         self._hearing = Hearing(self._started.connection, MOST_TOLD)
         self._output = Output(self._started.process, MOST_SHOWN)
         self._standing = Standing()
@@ -81,6 +84,7 @@ class _Command:
             raise
         finally:
             end(self._started.process, self._started.working)
+            take_back(self._begun)
             self._output.close()
             self._pass_on(all_told=True)
             self._started.close()

@@ -14,6 +14,7 @@ from typing import Any, TextIO
 
 from explorer.app.remote.note import Note
 from explorer.work import crumbs
+from explorer.work.files.begun import note_in
 from explorer.work.processes.birth import born, end_fork, keep_to, own
 from explorer.work.processes.wire import Writer
 
@@ -80,7 +81,8 @@ def tell_uncaught(connection: Connection[Any, Any]) -> None:
 def main(words: list[str]) -> None:
     """Run a command line and say how it ended; return when its threads may end by themselves."""
     end = born(words)
-    note, program, limit, *argv = end.words
+    note, program, limit, place, *argv = end.words
+    note_in(place)
     crumbs.listen(own(end.connection, Note(int(note)).write))
     keep_to(int(limit), LIBRARIES)
     noise = open(2, "w", encoding="utf-8", errors="replace", buffering=1, closefd=False)

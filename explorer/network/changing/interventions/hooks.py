@@ -155,7 +155,9 @@ def with_tensor(result: Any, part: int, made: Tensor) -> Any:
         nonlocal left
         if isinstance(value, Tensor):
             left -= 1
-            return made.reshape(value.shape) if left == -1 and made.numel() == 1 else made if left == -1 else value
+            if left != -1:
+                return value
+            return made if value.ndim else made.reshape(())
         if isinstance(value, Mapping):
             found = copy.copy(value)
             for key in list(value):

@@ -57,6 +57,23 @@ def test_an_import_is_not_interrupted(tmp_path: Path, monkeypatch: pytest.Monkey
     assert sys.modules.pop("slow_to_import").WHOLE
 
 
+@pytest.mark.slow
+def test_an_import_that_takes_long_by_the_clock_loses_no_wish(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Libraries catch whatever comes while they try what there is to import; a busy machine makes that a minute."""
+    (tmp_path / "busy_to_import.py").write_text(
+        "import os, signal, time\nos.kill(os.getpid(), signal.SIGTERM)\nbegun = time.monotonic()\n"
+        "try:\n    while time.monotonic() < begun + 12: time.sleep(0.1)\n    WHOLE = True\n"
+        "except BaseException:\n    WHOLE = False\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(Terminated), orderly():
+        import busy_to_import
+
+        assert busy_to_import.WHOLE
+        time.sleep(5)
+    assert sys.modules.pop("busy_to_import").WHOLE
+
+
 @pytest.mark.parametrize(("number", "code"), NUMBERS)
 @pytest.mark.parametrize(
     ("words", "first"),
@@ -80,3 +97,16 @@ def test_an_end_during_the_first_imports_has_its_code(
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (code, "equiscope: stopped\n")
+
+
+def test_who_was_asked_to_end_waits_for_no_thread() -> None:
+    program = (
+        "import atexit, threading, time, main\n"
+        "from explorer.app.command import cli\n"
+        "atexit.register(lambda: print('taken back'))\n"
+        "def asked(*_):\n    threading.Thread(target=time.sleep, args=(60,)).start()\n    return 143\n"
+        "cli.main = asked\n"
+        "main.main()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, timeout=50)
+    assert (done.returncode, done.stdout, done.stderr) == (143, "taken back\n", "")

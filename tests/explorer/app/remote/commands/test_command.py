@@ -9,6 +9,7 @@ import select
 import signal
 import subprocess
 import sys
+import tempfile
 from functools import partial
 from pathlib import Path
 
@@ -291,3 +292,25 @@ def test_torch_is_not_imported_before_it_is_handed_on(tmp_path: Path) -> None:
         env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
     )  # fmt: skip
     assert done.stdout == "5 False\n", done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", ["return x", "hang", "exit", "segfault"])
+def test_a_folder_that_was_being_filled_goes_with_its_process(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    (out := tmp_path / "out").mkdir()
+    (out / "report.json").write_text("the old one")
+    (temporary := tmp_path / "temporary").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    filling = f"[n for n in os.listdir({str(tmp_path)!r}) if n.startswith('.out-')]"
+    name = network(tmp_path, f"if not {filling}: return x\n        {ENDINGS.get(how, how)}")
+    told = said(
+        capsys, "run", name, "--trust", "--data", ramp(tmp_path), "--transform", "rotate:180", "--device", "cpu",
+        "--out", out, "--timeout", 20,
+    )  # fmt: skip
+    whole = how == "return x"
+    assert told.code == (0 if whole else 2), told.err
+    assert (out / "stage.png").exists() is whole and (out / "captures.safetensors").exists() is whole
+    assert ((out / "report.json").read_text() == "the old one") is not whole
+    assert not list(temporary.iterdir()) and not list(tmp_path.glob(".*"))
