@@ -16,6 +16,7 @@ from pytestqt.qtbot import QtBot
 import widgets
 from explorer.declare.elements import parse_chain
 from explorer.declare.registry import scan
+from explorer.declare.telling.hints import grouped
 from explorer.state.state import State
 from tests.widgets.figures.filling import filled
 from tests.widgets.figures.test_other_renderers import FEW, MOST, by_poppler, cells
@@ -67,7 +68,7 @@ def guilty(open_window: Open, qtbot: QtBot) -> tuple[ErrorsView, list[str], str]
     assert isinstance(view, ErrorsView) and window.controller.frame is not None
     square = window.controller.frame.squares[0]
     assert square.guilty and square.hints
-    return view, [layer.name for layer in square.layers], square.hints[0]
+    return view, [layer.name for layer in square.layers], grouped(square.hints, square.guilty)[0]
 
 
 def test_nothing_shortened_keeps_the_size_of_text_where_lines_do(qtbot: QtBot, open_window: Open) -> None:
@@ -81,6 +82,22 @@ def test_nothing_shortened_keeps_the_size_of_text_where_lines_do(qtbot: QtBot, o
     assert "underline" not in made.data.decode(), "nobody follows a link on paper"
     assert (view.geometry(), view.panels[0].layers.header.size().height()) == before
     assert not view.panels[0].layers.bottom.turned
+
+
+def test_many_faults_leave_a_figure_its_chart(qtbot: QtBot, open_window: Open) -> None:
+    """Twenty sentences of a deep network filled half of the page, and a long name that is bold was shortened."""
+    window = open_window(State("resnet18", steps=parse_chain("rotate:90"), device="cpu"))
+    window.show_view("errors")
+    settle(qtbot, window, measured=True)
+    view = window.panes.named("errors")
+    assert isinstance(view, ErrorsView) and window.controller.frame is not None
+    square = window.controller.frame.squares[0]
+    made = drawn(view, ".svg", style=Style(width=174.0, whole=True))
+    words = words_of(made)
+    assert made.shortened == 0 and [layer.name for layer in square.layers if layer.name not in words] == []
+    told = grouped(square.hints, square.guilty)
+    assert len(square.hints) > 3 and all(hint in words for hint in told[:3])
+    assert len(told) <= 3 or (f"and {len(told) - 3} more" in words and told[-1] not in words)
 
 
 def test_names_that_are_left_out_are_counted(qtbot: QtBot, open_window: Open) -> None:

@@ -229,11 +229,17 @@ class NameAxis(Axis):
         self.lines = 2 if widest + 6 > each else 1
         height = metrics.height() + 6 + (self.lines - 1) * self._line()
         turned = not shortens() and widest + 6 > 2 * each and each >= self._line()
-        self._extra = max(0.0, min(MOST_UPWARDS, 1.1 * widest) + 12 - height) if turned else 0.0  # some are bold
+        longest = max((self._metrics(name).horizontalAdvance(name.text) for name in self.names), default=0.0)
+        self._extra = max(0.0, min(MOST_UPWARDS, longest) + 12 - height) if turned else 0.0
         if self.fixedHeight != height + self._extra or turned != self.turned:
             self.turned = turned
             self.setHeight(height + self._extra)
             self.redraw()
+
+    def _metrics(self, name: Name) -> QFontMetricsF:
+        font = QFont(self.font)
+        font.setBold(bool(name.role))
+        return QFontMetricsF(font)
 
     @property
     def extra_height(self) -> float:
