@@ -294,15 +294,12 @@ class NameAxis(Axis):
     def drawPicture(self, p: QPainter, strips: Any, names: Any) -> None:
         for colour, rect in strips:
             p.fillRect(rect, colour)
+        p.rotate(-90.0 * self.turned)
         for font, colour, rect, flags, text in names:
             p.setFont(font)
             p.setPen(colour)
-            if self.turned:
-                p.save()
-                p.rotate(-90)
             p.drawText(rect, flags, text)
-            if self.turned:
-                p.restore()
+        p.rotate(90.0 * self.turned)
 
     def _strips(self, shown: range, width: float) -> list[Any]:
         gap, end, t = 1.5 if width > 8 else 0.0, self.size().width(), theme.current()

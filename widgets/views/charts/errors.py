@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QPointF, QSize, Qt, Signal
 from PySide6.QtWidgets import QWidget
 
-from explorer.declare.telling.hints import grouped
+from explorer.declare.telling.hints import in_short
 from explorer.declare.types.field_text import parse_field
 from explorer.square.frame import Frame, Measure, Square
 from widgets.base.look import theme
@@ -40,7 +40,6 @@ from widgets.charts.library import pg
 from widgets.charts.plot import Plot
 
 NAN = "NaN"
-MOST_HINTS = 3  # in the heading: all of them stand below the stage
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,9 +114,7 @@ class LayerChart(Plot):
             self._suspect = self.selected if self.selected in guilty else next(iter(square.guilty), "")
             self._title = square.title
             self._verdict = (verdict_sentence(square), verdict_in_brief(square), verdict_colour_role(square))
-            told = grouped(square.hints, square.guilty)
-            hints = told[:MOST_HINTS] + ([f"and {len(told) - MOST_HINTS} more"] if len(told) > MOST_HINTS else [])
-            self._hints = "; ".join(filter(None, (words_before(square), *hints)))
+            self._hints = "; ".join(filter(None, (words_before(square), *in_short(square.hints, square.guilty))))
             if role != self.colour_role:
                 self.colour_role = role
                 self.dress()
@@ -434,9 +431,8 @@ class ErrorsView(View):
 
     def apply_theme(self) -> None:
         self.update()
-        for panel in self.panels:
-            panel.layers.dress()
-            panel.channels.dress()
+        for chart in (chart for panel in self.panels for chart in (panel.layers, panel.channels)):
+            chart.dress()
 
 
 VIEW = ViewSpec(
