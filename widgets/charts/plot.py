@@ -49,6 +49,8 @@ class Plot(Sheet):
         )
         self.item.ctrlMenu.setParent(self, Qt.WindowType.Popup)  # else it outlives the plot
         self.header = Header()
+        self.header.flows = True
+        self.header.grown.connect(self._regrown)
         self.frame = pg.GraphicsLayout()
         self.frame.layout.setContentsMargins(0, 0, 6, 0)
         self.frame.layout.setSpacing(0)
@@ -103,6 +105,7 @@ class Plot(Sheet):
             axis.dress()
         self.box.borderRect.setPen(QPen(QColor(t.line), 1))
         self.header.dress()
+        self.arrange()  # on paper names may stand upright
         self.item.autoBtn.hide()  # until the mouse moves: no control in an exported figure
         self.viewport().update()
 
@@ -163,6 +166,20 @@ class Plot(Sheet):
             axis.fit()
         for layout in (self.frame.layout, self.item.layout):
             layout.activate()
+
+    def _regrown(self) -> None:
+        if hasattr(self, "stepping"):  # it is made as a whole
+            self.arrange()
+
+    @property
+    def extra_height(self) -> float:
+        """Return by how much what is written round the plot is higher on paper than on the screen."""
+        return 0.0 if self._message else self.header.extra_height + self.bottom.extra_height
+
+    @property
+    def left_out(self) -> int:
+        """Return how many names below the plot have no room."""
+        return 0 if self._message else self.bottom.left_out
 
     def drawBackground(self, p: QPainter, rect: QRectF) -> None:
         if self._message:

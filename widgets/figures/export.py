@@ -13,7 +13,7 @@ import re
 import subprocess
 import tempfile
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import chain
@@ -22,7 +22,7 @@ from typing import IO
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QBuffer, QByteArray, QEvent, QIODevice, QMarginsF, QPoint, QRect, QRectF, QSize, QSizeF, Qt
+from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QMarginsF, QPoint, QRect, QRectF, QSize, QSizeF, Qt
 from PySide6.QtGui import (
     QColor,
     QFont,
@@ -36,21 +36,22 @@ from PySide6.QtGui import (
     QPdfWriter,
     QRegion,
 )
-from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QWidget
+from PySide6.QtWidgets import QWidget
 
 from explorer.work.files.replacing import replacing
 from explorer.work.words import first_line
 from widgets.base.look import theme as themes
 from widgets.base.look.switched_parts import on_paper, sharp, without_badges
 from widgets.base.view import View
+from widgets.figures.dressing import chrome, dressed, grow, lay_out, left_out
 from widgets.figures.style import DPI, Style
 from widgets.figures.svg import composed, shortened
 
 PLAIN = Style()
+FACTORS = (1.0, 1.25, 1.5, 2.0, 2.5)  # by how much wider a view is drawn until nothing in it is shortened
 FIGURES = (".png", ".svg", ".pdf")
 ANIMATIONS = (".gif", ".mp4")
 SHARPNESS = 2  # device pixels of a PNG for one of the screen's
-SMALLEST = QSize(320, 160)  # of a view that was never laid out
 MARGIN = 10
 PALETTE_FRAMES = 16  # looked at for the palette of a GIF
 
@@ -78,26 +79,36 @@ def export_view(view: View, path: str | Path, *, theme: str = "light", style: St
 
 def drawn(view: View, kind: str, theme: str = "light", style: Style = PLAIN, dpi: float = DPI) -> Drawn:
     """Return `view` as a figure of a kind; `dpi` is that of a PNG of a certain width."""
-    factors = (1.0, 1.25, 1.5, 2.0, 2.5) if style.width is not None and style.whole else (1.0,)
-    for factor in factors:
-        with (
-            _dressed(view, themes.DARK_PAPER if theme == "dark" else themes.PAPER, style, factor),
-            without_badges(not style.badges),
-            on_paper(),
-        ):
-            view.apply_theme()
-            view.settle()
-            for widget in _chrome(view):  # what came with the last picture
-                widget.hide()
-            _lay_out(view)
+    look = themes.DARK_PAPER if theme == "dark" else themes.PAPER
+    whole = style.width is not None and style.whole
+    cut: dict[float, int] = {}  # texts that are shortened, by the factor
+    for factor in FACTORS if whole else FACTORS[:1]:
+        with _paper(view, look, style, factor):
             figure = _Figure(view, style, dpi)
-            count = shortened(figure.svg().decode()) if style.width is not None else 0
-            if not count or factor == factors[-1]:
-                if kind == ".png":
-                    return Drawn(_widened(view, figure), figure.points, count)
-                make = figure.svg if kind == ".svg" else figure.pdf
-                return Drawn(make(), figure.points, count)
-    raise AssertionError("the last factor is drawn")
+            cut[factor] = shortened(figure.svg().decode()) + left_out(view) if style.width is not None else 0
+            if not whole or not cut[factor]:
+                return Drawn(figure.made(kind), figure.points, cut[factor])
+    best = min(cut, key=lambda factor: (cut[factor], factor))  # smaller text that is shortened too helps nobody
+    with _paper(view, look, style, best):
+        figure = _Figure(view, style, dpi)
+        return Drawn(figure.made(kind), figure.points, cut[best])
+
+
+@contextmanager
+def _paper(view: View, look: themes.Theme, style: Style, factor: float) -> Iterator[None]:
+    """Lay a view out as it will be printed."""
+    whole = style.width is not None and style.whole
+    with dressed(view, look, style, factor), without_badges(not style.badges), on_paper(whole):
+        view.apply_theme()
+        view.settle()
+        for widget in chrome(view):  # what came with the last picture
+            widget.hide()
+        lay_out(view)
+        if style.width is not None and grow(view):
+            for widget in chrome(view):
+                widget.hide()
+            lay_out(view)
+        yield
 
 
 def save_animation(images: Iterable[NDArray[np.uint8]], path: str | Path, fps: float) -> None:
@@ -158,6 +169,26 @@ class _Figure:
             rect = QRectF(MARGIN, top, self._line(self.size), self.size.height() - top)
             painter.drawText(rect, Qt.TextFlag.TextWordWrap, self.caption)
 
+    def made(self, kind: str) -> bytes:
+        """Return the figure as the bytes of a file."""
+        return {".png": self._sharp_png, ".svg": self.svg, ".pdf": self._even_pdf}[kind]()
+
+    def _sharp_png(self) -> bytes:
+        """Return a PNG with lines as wide as they are beside the text on the screen."""
+        return self._stroked(self.sharp, self.png)
+
+    def _even_pdf(self) -> bytes:
+        """Return a PDF with lines as wide as they are beside the text: the scale of the page leaves theirs alone."""
+        return self._stroked(self.scale, self.pdf)
+
+    def _stroked(self, times: float, make: Callable[[], bytes]) -> bytes:
+        with sharp(times):
+            self.view.apply_theme()
+            for widget in chrome(self.view):
+                widget.hide()
+            lay_out(self.view)
+            return make()
+
     def png(self) -> bytes:
         image = QImage(self.size * self.sharp, QImage.Format.Format_RGB32)
         image.setDevicePixelRatio(self.sharp)
@@ -216,100 +247,6 @@ def _named_fonts(svg: str) -> str:
         return f'font-family="{", ".join([*dict.fromkeys(real), generic])}"'
 
     return re.sub(r'font-family="([^"]*)"', named, svg)
-
-
-@contextmanager
-def _dressed(view: View, theme: themes.Theme, style: Style, factor: float) -> Iterator[None]:
-    """Give `view` a theme and the size of a figure, without controls; then take all back.
-
-    The window behind does not flicker: no event is handled, and so nothing repainted, before the end.
-    """
-    app = QApplication.instance()
-    assert isinstance(app, QApplication)
-    kept, sheet, geometry = dict(themes._state), view.styleSheet(), view.geometry()
-    view._flush()  # a view that was never seen holds its frame back
-    view.settle()
-    chrome = _chrome(view)
-    bars = {
-        a: (a.horizontalScrollBarPolicy(), a.verticalScrollBarPolicy()) for a in view.findChildren(QAbstractScrollArea)
-    }
-    try:
-        for area in bars:  # on paper nothing scrolls
-            area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-            area.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        themes._state["theme"] = theme
-        # the program's palette, because under a style sheet a widget does not inherit that of its parent
-        app.setPalette(themes.palette(theme))
-        view.setStyleSheet(themes.style_sheet(theme))
-        view.apply_theme()
-        view.ensurePolished()
-        for _ in range(2):  # some views show their controls again when they are given another size
-            for widget in chrome:
-                widget.hide()
-            _lay_out(view)
-            view.resize(_figure_size(view, style, factor))
-        _lay_out(view)
-        yield
-    finally:
-        themes._state.update(kept)
-        for widget in chrome:
-            widget.show()
-        for area, (across, down) in bars.items():
-            area.setHorizontalScrollBarPolicy(across)
-            area.setVerticalScrollBarPolicy(down)
-        themes.colour_controls(app, themes.current())
-        view.setStyleSheet(sheet)
-        view.apply_theme()
-        view.setGeometry(geometry)
-        _lay_out(view)
-
-
-def _widened(view: View, figure: _Figure) -> bytes:
-    """Return a view as a PNG, lines of so many pixels as wide in it as they are beside the text on the screen."""
-    with sharp(figure.sharp):
-        view.apply_theme()
-        for widget in _chrome(view):
-            widget.hide()
-        _lay_out(view)
-        return figure.png()
-
-
-def _chrome(view: View) -> list[QWidget]:
-    """Return what of the seen is no part of a figure: controls, and charts that only say how they would be filled."""
-    shown = [w for w in view.findChildren(QWidget) if not w.isHidden()]
-    charts = [w for w in shown if isinstance(getattr(w, "message", None), str) and w.isVisibleTo(view)]
-    hints = [w for w in charts if getattr(w, "message", "")]
-    return [w for w in shown if w.property("chrome") or (w in hints and len(hints) < len(charts))]
-
-
-def _figure_size(view: View, style: Style, factor: float) -> QSize:
-    """Return the size asked for by the view (all rows of a list), else the one on screen.
-
-    Of a certain width it has as many pixels as let its text have the wished size when it is brought to that width.
-    """
-    wanted = getattr(view, "figure_size", None)
-    size: QSize = wanted() if wanted is not None else view.size()
-    size = size.expandedTo(view.minimumSizeHint()).expandedTo(SMALLEST)
-    if style.width is None:
-        return size
-    width = style.width / 25.4 * view.logicalDpiX() * view.fontInfo().pointSizeF() / style.points * factor
-    # a figure that is narrower is less flat: its text does not shrink with it
-    # several pictures side by side would be tiny in a column: such a view asks for height
-    flat = max(min(size.height() / size.width(), 0.75), getattr(view, "figure_height", 0.0))
-    high = size.height() if wanted is not None else max(round(width * flat), 200)
-    if (at := getattr(view, "height_at", None)) is not None:
-        high = at(round(width))
-    return QSize(round(width), high).expandedTo(view.minimumSizeHint())
-
-
-def _lay_out(view: QWidget) -> None:
-    """Carry out layouts that are waiting for the event loop, and nothing else that waits there."""
-    for _ in range(2):  # scroll areas find their size after the layouts round them have
-        for widget in (view, *view.findChildren(QWidget)):
-            QApplication.sendPostedEvents(widget, QEvent.Type.LayoutRequest)
-            if (layout := widget.layout()) is not None:
-                layout.activate()
-        view.grab(QRect(0, 0, 1, 1))  # sends a hidden view the sizes it would be sent when shown
 
 
 # animations ---------------------------------------------------------------------------------------------------

@@ -66,7 +66,11 @@ class FigurePage(Dialog):
         self.points.setRange(4, 24)
         self.points.setSingleStep(0.5)
         self.points.setValue(style.points)
-        self.whole = _box("Nothing shortened", style.whole, "Text gets smaller until all of it fits")
+        self.whole = _box(
+            "Nothing shortened",
+            style.whole,
+            "Text goes on in another line, or gets smaller until all of it fits",
+        )
         self.light = _box("Light colours", style.light, "For paper, whatever the window is")
         self.caption = _box("Caption below", style.caption, "One line that says what is shown")
         self.badges = _box("Verdict and hints", style.badges, "The badge of the stage and the verdict of charts")
@@ -193,7 +197,7 @@ class FigurePage(Dialog):
         if made.shortened:
             many = "1 text is" if made.shortened == 1 else f"{made.shortened} texts are"
             less = "" if self.whole.isChecked() else f" Or tick “{self.whole.text()}”."
-            said.append(f"{many} shortened: choose a wider column or smaller text.{less}")
+            said.append(f"{many} shortened or left out: choose a wider column or smaller text.{less}")
         self.told.setText(" ".join(said))
 
 

@@ -28,6 +28,7 @@ _POINT = re.compile(rf"({_NUMBER}),({_NUMBER})")
 _SHARP = re.compile(r'(<image [^>]*?image-rendering="optimizeSpeed" xlink:href="data:image/png;base64,)([^"]+)"')
 _TEXT = re.compile(r'(<text [^>]*?)x="([^"]+)"([^>]*)>([^<]*)</text>\s*')
 _RUNS = re.compile(r"(?:<text [^>]*>[^<]*</text>\s*){2,}")
+_RANGE = re.compile(r"(?<=\s)…(?=\s)")  # from one number to another: nothing is left out
 _MEASURED = 64  # pixels: a size at which letters are not fitted to whole pixels
 _MOST = 2**22  # pixels of an enlarged picture
 _STILL = 'vector-effect="non-scaling-stroke"'
@@ -68,7 +69,8 @@ def composed(
 
 def shortened(svg: str) -> int:
     """Return how many texts of a drawing end before their end, or leave out their middle."""
-    return sum("…" in text for text in re.findall(r"<text[^>]*>([^<]*)</text>", svg))
+    texts = map(html.unescape, re.findall(r"<text[^>]*>([^<]*)</text>", svg))
+    return sum("…" in _RANGE.sub("", text) for text in texts)
 
 
 def _escaped(text: str) -> str:

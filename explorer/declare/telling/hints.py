@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 SAMPLING = "sampling"  # kind of a hint: a size is no multiple of a stride
-FEW = 3  # layers that are named where a hint is about more
+FEW = 3  # layers that are named where a hint is about more, and hints that are told in short
 
 
 class Hint(str):
@@ -42,6 +42,12 @@ def grouped(hints: Iterable[str], order: Sequence[str] = (), *, unnamed: Sequenc
     for name, colon, text in sorted(parts, key=lambda part: rank.get(part[0], len(rank))):
         layers.setdefault(text if colon else name, []).extend([name] if colon else [])
     return [_of(names, text) if names and names != list(unnamed) else text for text, names in layers.items()]
+
+
+def in_short(hints: Iterable[str], order: Sequence[str] = ()) -> list[str]:
+    """Return the first hints, each once with the layers that it is about, and how many more there are."""
+    told = grouped(hints, order)
+    return told[:FEW] + ([f"and {len(told) - FEW} more"] if len(told) > FEW else [])
 
 
 def _of(names: Sequence[str], text: str) -> str:

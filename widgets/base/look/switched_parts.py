@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-_shown = {"badges": True, "terms": True}
+_shown = {"badges": True, "terms": True, "shortened": True}
 _sharp = {"stroke": 1.0}
 
 
@@ -19,14 +19,19 @@ def terms() -> bool:
     return _shown["terms"]
 
 
+def shortens() -> bool:
+    """Return whether a text that has no room is shortened: on paper it may go on in another line."""
+    return _shown["shortened"]
+
+
 @contextmanager
-def on_paper() -> Iterator[None]:
-    """Paint nothing that only says where the mouse may go."""
-    _shown["terms"] = False
+def on_paper(whole: bool = False) -> Iterator[None]:
+    """Paint nothing that only says where the mouse may go; with `whole`, texts as they are."""
+    _shown["terms"], _shown["shortened"] = False, not whole
     try:
         yield
     finally:
-        _shown["terms"] = True
+        _shown["terms"] = _shown["shortened"] = True
 
 
 def stroke() -> float:

@@ -13,7 +13,7 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen
 from explorer.declare.telling.numerals import with_minus
 from widgets.base.look import theme
 from widgets.base.look.alignment import CENTRE, RIGHT
-from widgets.base.look.switched_parts import stroke
+from widgets.base.look.switched_parts import shortens, stroke
 from widgets.base.text.layer_names import endings, shortened
 from widgets.charts.axis.scales import LogScale, decade, linear_ticks, power
 from widgets.charts.inks import mixed
@@ -21,6 +21,7 @@ from widgets.charts.library import pg
 
 GRID = 0.6  # of the theme's line colour in grid lines
 LEAST = 78.0  # pixels for a name below a chart, before others are left out
+MOST_UPWARDS = 220.0  # pixels of a name that is written upwards
 BEYOND = 60.0  # pixels that a label at the end of an axis may stand out
 
 
@@ -43,6 +44,16 @@ class Axis(pg.AxisItem):
     @property
     def upright(self) -> bool:
         return self.orientation in ("left", "right")
+
+    @property
+    def extra_height(self) -> float:
+        """Return by how much it is higher on paper than on the screen."""
+        return 0.0
+
+    @property
+    def left_out(self) -> int:
+        """Return how many names have no room."""
+        return 0
 
     def set_font(self, font: QFont) -> None:
         self.font = QFont(font)
@@ -180,13 +191,16 @@ class Name:
 class NameAxis(Axis):
     """Names at 0, 1, 2, ...: special ones first, then as many of the others as there is room for.
 
-    Below a chart they stand in two lines by turns where one has no room for whole names.
+    Below a chart they stand in two lines by turns where one has no room for whole names. On paper, where all are
+    wanted, they are turned upright where two lines have no room either.
     """
 
     def __init__(self, orientation: str, share: float = 0.3) -> None:
         self.names: tuple[Name, ...] = ()
         self._endings = endings(())
         self.lines = 1
+        self.turned = False  # whether names are written upwards
+        self._extra = 0.0
         self.share = share  # of the chart's width, at most, for names on its left
         super().__init__(orientation)
         self.setGrid(False)
@@ -211,11 +225,32 @@ class NameAxis(Axis):
             return
         metrics, width = QFontMetricsF(self.font), self.size().width()
         widest = max((metrics.horizontalAdvance(name.text) for name in self.names), default=0.0)
-        self.lines = 2 if widest + 6 > width / max(1, len(self.names)) else 1
+        each = width / max(1, len(self.names))
+        self.lines = 2 if widest + 6 > each else 1
         height = metrics.height() + 6 + (self.lines - 1) * self._line()
-        if self.fixedHeight != height:
-            self.setHeight(height)
+        turned = not shortens() and widest + 6 > 2 * each and each >= self._line()
+        longest = max((self._metrics(name).horizontalAdvance(name.text) for name in self.names), default=0.0)
+        self._extra = max(0.0, min(MOST_UPWARDS, longest) + 12 - height) if turned else 0.0
+        if self.fixedHeight != height + self._extra or turned != self.turned:
+            self.turned = turned
+            self.setHeight(height + self._extra)
             self.redraw()
+
+    def _metrics(self, name: Name) -> QFontMetricsF:
+        font = QFont(self.font)
+        font.setBold(bool(name.role))
+        return QFontMetricsF(font)
+
+    @property
+    def extra_height(self) -> float:
+        return self._extra
+
+    @property
+    def left_out(self) -> int:
+        if self.upright or not self.style["showValues"]:
+            return 0
+        specs = self.generateDrawSpecs(QPainter())
+        return len(self.names) - len(specs[1]) if specs else 0
 
     def fit(self) -> None:
         super().fit()
@@ -254,15 +289,17 @@ class NameAxis(Axis):
         fonts = ((self.font, QFontMetricsF(self.font)), (bold, QFontMetricsF(bold)))
         if self.upright:
             return (), self._beside(shown, width, fonts)
-        return self._strips(shown, width), self._below(shown, width, fonts)
+        return self._strips(shown, width), (self._upwards if self.turned else self._below)(shown, width, fonts)
 
     def drawPicture(self, p: QPainter, strips: Any, names: Any) -> None:
         for colour, rect in strips:
             p.fillRect(rect, colour)
+        p.rotate(-90.0 * self.turned)
         for font, colour, rect, flags, text in names:
             p.setFont(font)
             p.setPen(colour)
             p.drawText(rect, flags, text)
+        p.rotate(90.0 * self.turned)
 
     def _strips(self, shown: range, width: float) -> list[Any]:
         gap, end, t = 1.5 if width > 8 else 0.0, self.size().width(), theme.current()
@@ -301,6 +338,17 @@ class NameAxis(Axis):
                     rect = QRectF(x - half, 6.0 + k * line, 2 * half, metrics.height())
                     found.append((font, QColor(getattr(t, name.role or "muted")), rect, int(CENTRE), text))
                     break
+        return found
+
+    def _upwards(self, shown: range, width: float, fonts: Any) -> list[Any]:
+        """Return names that end below their columns, in the axis turned by a quarter."""
+        t, found, long = theme.current(), [], self.size().height() - 10
+        for i in shown:
+            name = self.names[i]
+            font, metrics = fonts[bool(name.role)]
+            text = shortened(metrics, name.text, long, self._endings)
+            rect = QRectF(-long - 8, self.place_of(i) - metrics.height() / 2, long, metrics.height())
+            found.append((font, QColor(getattr(t, name.role or "muted")), rect, int(RIGHT), text))
         return found
 
     def _line(self) -> float:

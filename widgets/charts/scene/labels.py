@@ -39,6 +39,7 @@ from widgets.charts.library import pg
 
 NO_PEN = QPen(Qt.PenStyle.NoPen)
 SMALLEST = 9  # pixels of letters
+WORTH = 4  # letters, with the dots: a name that is cut shorter is left out
 
 
 def smaller(font: QFont, texts: Iterable[str], width: float, least: int = SMALLEST) -> QFont:
@@ -224,7 +225,10 @@ class Scale(pg.ItemGroup):
         if name:
             x += self.GAP + 8
             room = QRectF(x, box.top(), max(0.0, box.right() - x), box.height())
-            x = self.name.write(name, room, font, loud, least=SMALLEST)
+            end = self.name.write(name, room, font, loud, least=SMALLEST)
+            # dots and a letter name nothing, and the next panel may be read as theirs
+            self.name.setVisible(name == self.name.text() or len(self.name.text()) > WORTH)
+            x = end if self.name.isVisible() else x - self.GAP - 8
         return x
 
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QPointF, QSize, Qt, Signal
 from PySide6.QtWidgets import QWidget
 
+from explorer.declare.telling.hints import in_short
 from explorer.declare.types.field_text import parse_field
 from explorer.square.frame import Frame, Measure, Square
 from widgets.base.look import theme
@@ -113,7 +114,7 @@ class LayerChart(Plot):
             self._suspect = self.selected if self.selected in guilty else next(iter(square.guilty), "")
             self._title = square.title
             self._verdict = (verdict_sentence(square), verdict_in_brief(square), verdict_colour_role(square))
-            self._hints = "; ".join(filter(None, (words_before(square), *square.hints)))
+            self._hints = "; ".join(filter(None, (words_before(square), *in_short(square.hints, square.guilty))))
             if role != self.colour_role:
                 self.colour_role = role
                 self.dress()
@@ -430,9 +431,8 @@ class ErrorsView(View):
 
     def apply_theme(self) -> None:
         self.update()
-        for panel in self.panels:
-            panel.layers.dress()
-            panel.channels.dress()
+        for chart in (chart for panel in self.panels for chart in (panel.layers, panel.channels)):
+            chart.dress()
 
 
 VIEW = ViewSpec(

@@ -74,7 +74,7 @@ class GalleryView(StateView):
         self.models, self.data = Cards(self), Cards(self)
         self.favourites = Favourites()
         self._own: list[ModelInfo] = []
-        self._listed: list[QListWidgetItem] = []  # models and headings, in the order they have without a search
+        self._listed: dict[Cards, list[QListWidgetItem]] = {}  # with headings, in the order they have without a search
         self.filters = Filters(self.favourites, self)
         self.models.setItemDelegate(CardDelegate(self.models, self.favourites))
         self.models.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
@@ -131,6 +131,7 @@ class GalleryView(StateView):
             # the samples of a file stay together in their order
             for sample in self._with_headings(self.data, sorted(catalogue.samples, key=lambda s: place_of(s.domain))):
                 self._add(self.data, sample).setData(IMAGE, rgb_image(sample.thumbnail))
+        self._listed[self.data] = _items(self.data)
         self.refresh()
         self._search()
         for cards in (self.models, self.data):
@@ -145,7 +146,7 @@ class GalleryView(StateView):
             self.models.clear()
             for model in self._with_headings(self.models, sorted(models, key=_place)):
                 self._add(self.models, model)
-        self._listed = self._items()
+        self._listed[self.models] = _items(self.models)
 
     def _with_headings(self, cards: Cards, infos: Sequence[Info]) -> Iterator[Info]:
         """Yield the infos, with a heading in the list where another domain begins."""
@@ -194,7 +195,8 @@ class GalleryView(StateView):
             return
         words = self.search.text().casefold().split()
         self.filters.setVisible(cards is self.models)
-        self._arrange(words)
+        for each in (self.models, self.data):
+            self._arrange(each, words)
         found = {id(c): self._filter(c, words) for c in (self.models, self.data)}
         for i, (name, c) in enumerate((("Models", self.models), ("Data", self.data))):
             few = words or (c is self.models and self.filters.active)
@@ -209,13 +211,10 @@ class GalleryView(StateView):
         text, narrowed = _escaped(self.search.text().strip()), cards is self.models and self.filters.active
         wanted = f" match “{text}”" if text else " are like that" if narrowed else ""
         said = f"No {kind}{wanted}.{hint}" if wanted else f"There are no {kind} here."
-        advice = self.filters.advice([i for i in map(self.models.info, self._items()) if i]) if narrowed else ""
+        advice = self.filters.advice([i for i in map(self.models.info, _items(self.models)) if i]) if narrowed else ""
         link = f"<p><a href='all' style='color: {theme.current().accent}'>Show all</a></p>" if wanted else ""
         self.nothing.setText(f"{advice or said}{link}")
         self._pages.setCurrentWidget(self.nothing)
-
-    def _items(self) -> list[QListWidgetItem]:
-        return [self.models.item(row) for row in range(self.models.count())]
 
     def show_all(self) -> None:
         """List everything again: no word is searched for, and nothing is left out."""
@@ -232,28 +231,29 @@ class GalleryView(StateView):
         for cards in (self.models, self.data):
             cards.scrollToTop()
 
-    def _arrange(self, words: list[str]) -> None:
-        """Put models that are called so before those of which it is only told, and their headings before others."""
+    def _arrange(self, cards: Cards, words: list[str]) -> None:
+        """Put what is called so before that of which it is only told, and their headings before others."""
         sections: list[list[QListWidgetItem]] = []
-        for item in self._listed:
-            if self.models.info(item) is None:
+        for item in self._listed.get(cards, ()):
+            if cards.info(item) is None or not sections:
                 sections.append([])
             sections[-1].append(item)
 
         def told(item: QListWidgetItem) -> bool:
-            info = self.models.info(item)
-            return not (self.filters.fits(info) and all(word in _called(info) for word in words))
+            info = cards.info(item)
+            fits = info is not None and (cards is self.data or self.filters.fits(info))
+            return not (fits and info is not None and all(word in _called(info) for word in words))
 
         sections = [[head, *sorted(under, key=told)] for head, *under in sections]
         sections.sort(key=lambda section: all(map(told, section[1:])))  # both sorts keep the order of equals
         wanted = [item for section in sections for item in section]
-        if wanted == self._items():
+        if wanted == _items(cards):
             return
-        with QSignalBlocker(self.models):
-            while self.models.count():
-                self.models.takeItem(0)
+        with QSignalBlocker(cards):
+            while cards.count():
+                cards.takeItem(0)
             for item in wanted:
-                self.models.addItem(item)
+                cards.addItem(item)
 
     def _filter(self, cards: Cards, words: list[str]) -> int:
         """Hide what does not hold every word, and headings with nothing under them; return how many are left."""
@@ -368,8 +368,12 @@ def _place(info: ModelInfo) -> tuple[Any, ...]:
     return (*place_of(info.domain), re.sub(r"\d+", "", row), int(number[0]) if number else 0, info.title)
 
 
-def _called(info: ModelInfo) -> str:
-    """Return the names of a model, as they are searched for."""
+def _items(cards: Cards) -> list[QListWidgetItem]:
+    return [cards.item(row) for row in range(cards.count())]
+
+
+def _called(info: ModelInfo | SampleInfo) -> str:
+    """Return the names of a model or of data, as they are searched for."""
     return f"{info.title} {info.name}".casefold()
 
 

@@ -529,3 +529,19 @@ def test_what_is_called_so_comes_before_what_is_only_told_of_it(view):
     assert left(view.models) == ["Graphs", "Attention-Net", "Gcn", "Images", "Plain"]
     view.search.clear()
     assert left(view.models) == before
+
+
+def test_data_that_are_called_so_come_before_those_of_which_it_is_only_told(view):
+    data = [
+        SampleInfo("digit-3", "Digit 3", "grid", "Written by hand, as round as a torus."),
+        SampleInfo("body", "Body", "mesh", "It stands beside the torus."),
+        SampleInfo("torus", "Torus", "mesh", "A ring."),
+    ]
+    view.show_catalogue(Catalogue((), tuple(data), (), (), ()))
+    view.tabs.setCurrentIndex(1)
+    before = left(view.data)
+    view.search.setFocus()
+    QTest.keyClicks(view.search, "torus")
+    assert left(view.data) == ["Meshes", "Torus", "Body", "Images", "Digit 3"]
+    view.search.clear()
+    assert left(view.data) == before

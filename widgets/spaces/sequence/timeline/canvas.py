@@ -291,7 +291,7 @@ class TimeCanvas(Plot):
 
     def set_fonts(self) -> None:
         super().set_fonts()
-        self.header.setFixedHeight(TOP)
+        self.header.take_line(TOP)
         for item in self._rows.values() if hasattr(self, "bar") else ():
             if isinstance(item, TokenRow | GradientRow):
                 item.set_font(self.small())
