@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from explorer.declare.elements import Step
     from explorer.declare.samples import Sample
 
-ABSENT = Question("absent", "None", "Arguments that its forward must be given, and that are None.", "names")
+ABSENT = Question("absent", "Given as None", "Arguments that its forward must be given, and that are None.", "names")
 Domains = Mapping[str, Callable[[str], Domain]]  # {first word of a field's text: the rest of it -> the domain}
 Representations = Mapping[str, Written]  # {word: how a representation is written}
 

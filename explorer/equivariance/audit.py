@@ -101,7 +101,7 @@ class Audit:
     ) -> tuple[dict[str, Tensor], dict[str, tuple[Tensor, ...]]]:
         # every run draws the same random numbers, so that noise inside the network is no fault by itself
         reseed(self.seed if seed is None else seed)
-        return capture(self.model, x, self.names, clone=True, inputs=inputs)
+        return capture(self.model, x, self.names, clone=True, inputs=inputs, ends=self.trace.outputs)
 
     def add(self, label: str, element: Element) -> None:
         """Measure every layer under one element, unless it moves nothing: then it tests nothing."""

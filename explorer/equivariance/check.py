@@ -41,7 +41,7 @@ from explorer.network.input.inputs import called, noticing
 from explorer.network.input.typed_tensors import untested
 from explorer.network.space import NetworkSpace, space_of
 from explorer.network.tracing.capture import capture
-from explorer.network.tracing.layers import LayerError, NotFiniteError, Trace
+from explorer.network.tracing.layers import LayerError, NotFiniteError, Trace, UncalledError
 from explorer.network.tracing.running import evaluating, undisturbed
 from explorer.network.tracing.trace import trace
 from explorer.network.tracing.walking import named_modules, named_tensors
@@ -95,6 +95,41 @@ def check_equivariance(
         ValueError: unknown group or option, near-constant or non-finite input, a form or shape that is not understood.
         KeyError: an override names no layer; LayerError: a layer raised, and `.where` names it.
     """
+    measure = partial(
+        _checked, model, inputs, group, x_field=x_field, overrides=overrides, declared=declared, boundary=boundary,
+        dtype=dtype, tol=tol, count=count, seed=seed, name=name, details=details, progress=progress,
+    )  # fmt: skip
+    without = frozenset[str]()
+    while True:
+        try:
+            report = measure(without=without)
+        except UncalledError as error:
+            if error.names <= without:
+                raise
+            without |= error.names
+        else:
+            return _told(report, sentences.uncalled(sorted(without))) if without else report
+
+
+def _checked(
+    model: nn.Module,
+    inputs: Data,
+    group: str,
+    *,
+    x_field: FieldType | None,
+    overrides: Mapping[str, str] | None,
+    declared: bool,
+    boundary: str,
+    dtype: torch.dtype | None,
+    tol: float | None,
+    count: int,
+    seed: int,
+    name: str,
+    details: bool,
+    progress: Callable[[int, int], None] | None,
+    without: frozenset[str],
+) -> Report:
+    """Return what `check_equivariance` does, of a trace without these modules."""
     require_module(model)
     model, inputs = without_none(model, inputs)
     again = partial(
@@ -124,15 +159,16 @@ def check_equivariance(
         word = str(own).removeprefix("torch.")
         notes.append(f"the network runs in {word} only, so its laws are tested to that precision ({said})")
         dtype = own
+    kind = dtype or own
+    low = rounding.lowest_cast(model, first.to(device, own)) if kind != own else None
     if dtype is not None:
         model = converted(model, dtype)
-    kind = dtype or own
     given = [x.to(device, kind) for x in given]
     first = given[0]
     training = [n for n, m in named_modules(model) if m.training and isinstance(m, NORMS_AND_DROPOUT)]
     with evaluating(model), torch.no_grad(), convolving(first.x):
         repeats = Repeats(model, first, seed)
-        traced = plain = trace(model, first, overrides=overrides, declared=declared, parts=True)
+        traced = plain = trace(model, first, overrides=overrides, declared=declared, parts=True, without=without)
         _require_answer(model, given, traced, space, repeats.began_finite)
         notes += traced.left_out
         if traced.changes_input:
@@ -196,7 +232,7 @@ def check_equivariance(
                 traced, audit = apart.trace, apart
                 notes.append(beside.told)
         if not symmetry.mixes and (more := enough(audit, elements)) is not None:
-            larger = trace(model, more.given[0], overrides=overrides, declared=declared, parts=True)
+            larger = trace(model, more.given[0], overrides=overrides, declared=declared, parts=True, without=without)
             grown = audited(larger, more.given)
             shown, alone = faults(grown)
             if more.shows != shown and more.shows not in alone:  # no other element shows it there either
@@ -209,6 +245,8 @@ def check_equivariance(
         if details and first.x.is_floating_point():
             audit.attribute()
         unsteady = repeats.unsteady(audit.coarse)
+        if low not in (None, audit.coarse):
+            notes.append(sentences.spared(own, low, kind))
     notes += untested(model, {n.module for n in traced.layers if n.field and not n.field.guessed})
     lie: dict[str, dict[str, float]] = {}
     if details:
@@ -303,7 +341,7 @@ def _require_answer(model: nn.Module, given: Sequence[Inputs], traced: Trace, sp
     """
     names = [layer.name for layer in traced.layers]
     for k, x in enumerate(given):
-        values, fed = capture(model, x, names, clone=True, inputs=True)
+        values, fed = capture(model, x, names, clone=True, inputs=True, ends=traced.outputs)
         for name in traced.outputs:
             if (values[name].numel() or not space.inference(x).may_be_empty()) and (wrong := unmeasured(values[name])):
                 raise LayerError(name, f"the network's {name} {wrong}")

@@ -12,14 +12,14 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from explorer.app.answering.chosen import Chosen
 from explorer.app.answering.devices import placed
 from explorer.app.answering.experiments import proposals
 from explorer.app.answering.own_inputs import InputAsked, asked, tried
 from explorer.app.answering.reading import Readings
 from explorer.app.answering.versions import Version, Versions
 from explorer.app.command.comparing import Comparing
-from explorer.app.command.report import capture_report
-from explorer.app.command.writing import save_tensors
+from explorer.app.command.report import capture_report, export_captures
 from explorer.data.choosing import first_taking, taken_along
 from explorer.data.finding import samples
 from explorer.data.opening import reader_of
@@ -50,7 +50,7 @@ from explorer.square.judging import judged
 from explorer.square.preparing.intervening import Interventions, changes, intervene
 from explorer.square.preparing.prepare import DTYPES, Prepared, prepare
 from explorer.square.preparing.shown_first import shown_first
-from explorer.square.space import space_of, space_of_kind, spaces
+from explorer.square.space import space_of_kind
 from explorer.state.catalogue import Busy, Catalogue, SampleInfo
 from explorer.state.state import State
 from explorer.work.budget import Shared, Table, forget_all, held_bytes
@@ -78,7 +78,7 @@ class LocalEngine:
         )
         self.read = Readings(shared)
         self._prepared: Table[object, Prepared] = Table(shared, _KEEP, lambda p: p.nbytes)
-        self.versions = Versions()
+        self.versions, self.chosen = Versions(), Chosen()
         self.comparing = Comparing(self.prepared)
         self._answers: tuple[State, list[tuple[Prepared, dict[str, Tensor]]]] | None = None
         self._serial = 0
@@ -141,6 +141,7 @@ class LocalEngine:
 
     def _taken_out(self, name: str) -> Version:
         """Take everything out that was made of a network."""
+        self.chosen.forget(name)
         models = self._models.take(lambda key: _about(key, name))
         prepared = self._prepared.take(lambda key: _about(key, name))
         return Version(self.cards.pop(name), models, prepared, {}, self.versions.measured.get(name))
@@ -163,9 +164,13 @@ class LocalEngine:
 
     def prepared(self, state: State, name: str, cancelled: Callable[[], bool] | None = None) -> Prepared:
         """Return what the epoch of (`state`, model `name`) needs, computed at most once."""
+        return self.chosen.found(name, lambda: self._prepared_of(state, name, cancelled))
+
+    def _prepared_of(self, state: State, name: str, cancelled: Callable[[], bool] | None) -> Prepared:
         card, mine = self.card(name), (state.params, state.overrides, state.interventions)
         params, overrides, some = mine if name == state.model else ((), (), ())
-        key = (name, params, self.read.key(state, card), state.device, state.dtype, state.seed, overrides, some)
+        shown, without = self.read.key(state, card), self.chosen.of(name)
+        key = (name, params, shown, state.device, state.dtype, state.seed, overrides, some, without)
         if (kept := self._prepared.used(key)) is not None:
             return kept
         base = self.prepared(replace(state, interventions=()), name, cancelled) if some else None
@@ -176,7 +181,7 @@ class LocalEngine:
                 card, copied(model), self.sample(state, card), device=device,
                 dtype=DTYPES[state.dtype], overrides=dict(overrides), declared=not card.own,
                 seed=state.seed, cancelled=cancelled, base=base, like=self.versions.traced(name, key),
-                intervened=None if base is None else partial(self._intervened, base, state),
+                intervened=None if base is None else partial(self._intervened, base, state), without=without,
             ), state.device if base is None else str(base.x.device))  # fmt: skip
         made.notes, made.weights_notes, made.interventions = (*told, *where, *made.notes), told, some
         self._prepared.store(key, made, 1 + len(state.compared) + bool(state.interventions) + bool(state.against))
@@ -265,10 +270,7 @@ class LocalEngine:
         forward = 0.0
         fraction: float | None = None
         for name in names:
-            p = self.prepared(state, name, cancelled)
-            if name == state.model:
-                self._shown = (state.epoch, p)
-            here, values = square(p, state, fraction=fraction, cancelled=cancelled)
+            p, (here, values) = self.chosen.found(name, partial(self._square, state, name, fraction, cancelled))
             if fraction is None:
                 watched = [w.name for w in p.watched]
                 fraction = watched.index(here.layer.name) / max(1, len(watched) - 1)
@@ -286,6 +288,14 @@ class LocalEngine:
             self.versions.files(names), reloaded,
             next((self.versions.stale[n] for n in names if n in self.versions.stale), None), self.trust.asks(names),
         )  # fmt: skip
+
+    def _square(
+        self, state: State, name: str, fraction: float | None, cancelled: Callable[[], bool]
+    ) -> tuple[Prepared, tuple[Square, dict[str, Tensor]]]:
+        p = self.prepared(state, name, cancelled)
+        if name == state.model:
+            self._shown = (state.epoch, p)
+        return p, square(p, state, fraction=fraction, cancelled=cancelled)
 
     def _with_before(self, state: State, here: Square) -> Square:
         """Return the square with what was measured the same way before its file was edited."""
@@ -413,27 +423,17 @@ class LocalEngine:
 
     def report(self, state: State, layers: str = "all") -> tuple[dict[str, Any], dict[str, Tensor]]:
         """Return the report of `state` and the captured tensors of the wanted layers."""
-        p = self.prepared(state, state.model).whole()
-        report, tensors = capture_report(p, self.sample(state, p.card), state, layers)
-        return report, tensors | self.comparing.reported(state, p, report)
+
+        def once() -> tuple[dict[str, Any], dict[str, Tensor]]:
+            p = self.prepared(state, state.model).whole()
+            report, tensors = capture_report(p, self.sample(state, p.card), state, layers)
+            return report, tensors | self.comparing.reported(state, p, report)
+
+        return self.chosen.found(state.model, once)
 
     def export_captures(self, state: State, path: str) -> None:
-        """Write every layer of F(x) and F(rho(g) x) as safetensors, all or nothing.
-
-        A path with one of the space's own `capture_endings` gets the values of the selected layer of F(x).
-
-        Raises:
-            ValueError: there is nothing that could be written in this format.
-        """
-        ending = Path(path).suffix.lower()
-        if any(ending in space.capture_endings.values() for space in spaces().values()):
-            from explorer.data.writers import write_file
-
-            p = self.prepared(state, state.model)
-            write_file(space_of(p.inputs).written_layer(p, state), path)
-            return
-        report, tensors = self.report(state)
-        save_tensors(Path(path), tensors, {"model": state.model, "transform": str(report["transform"])})
+        """Write every layer of F(x) and F(rho(g) x), or a layer in a format of the space, as its ending says."""
+        export_captures(self, state, path)
 
     def close(self) -> None:
         self._prepared.clear()

@@ -31,7 +31,7 @@ from explorer.network.changing.precision import copied, precision_of
 from explorer.network.input.inputs import called, inputs_from
 from explorer.network.space import inference_of
 from explorer.network.tracing.capture import calls_alike, capture
-from explorer.network.tracing.layers import LayerError
+from explorer.network.tracing.layers import LayerError, UncalledError
 from explorer.square.preparing.prepare import DTYPES, Prepared
 from explorer.square.space import Space, space_of, space_of_kind
 from explorer.state.state import State
@@ -164,9 +164,15 @@ def _answered(p: Prepared, given: list[Inputs]) -> list[Inputs]:
 
     As of frames that are made of the data, which symmetric ones leave open.
     """
+
+    def finite(x: Inputs) -> bool:
+        try:
+            return all(map(measure.finite, capture(p.model, x, list(p.trace.outputs), clone=True)[0].values()))
+        except UncalledError:
+            return True  # the check finds out which other layers answer
+
     with torch.no_grad():
-        answers = [capture(p.model, x, list(p.trace.outputs), clone=True)[0].values() for x in given]
-    kept = [x for x, of in zip(given, answers, strict=True) if all(map(measure.finite, of))]
+        kept = [x for x in given if finite(x)]
     if not kept or len(kept) == len(given):
         return given
     told = (

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import fields
-from typing import Any
+from pathlib import Path
+from typing import Any, Protocol
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from explorer.app.command.writing import save_tensors
 from explorer.declare.elements import chain_element, chain_text, transforms
 from explorer.declare.registry import did_you_mean
 from explorer.declare.samples import Sample
@@ -29,6 +31,7 @@ from explorer.square.evaluate import measured
 from explorer.square.frame import Measure
 from explorer.square.preparing.intervening import changes
 from explorer.square.preparing.prepare import Prepared
+from explorer.square.space import space_of, spaces
 from explorer.state.resolve import missing_place
 from explorer.state.state import State
 
@@ -61,7 +64,7 @@ def capture_report(
         once, gx = remembered(element, p.inputs)
         reseed(p.seed)
         watched = {w.name for w in p.watched} if p.base is not None else set()
-        answers, _ = capture(p.model, gx, {*names, *watched, p.trace.output}, clone=True)
+        answers, _ = capture(p.model, gx, {*names, *watched, p.trace.output}, clone=True, ends=(p.trace.output,))
         for name, answer in answers.items():
             # −∞ where F(x) has it too is a mask, as of scores before a softmax
             if not torch.isfinite(answer).all() and torch.isfinite(p.values.get(name, answer.new_zeros(1))).all():
@@ -114,6 +117,33 @@ def capture_report(
         for key, value in ((name, answers[name]), (f"{name}@base", p.values[name])):
             tensors |= {key: value} if not isinstance(value, Tiled) else value.parts(key)
     return report, state_values(tensors)
+
+
+class Reporting(Protocol):
+    """Whoever prepares epochs and reports of them: the engine."""
+
+    def prepared(self, state: State, name: str) -> Prepared: ...
+
+    def report(self, state: State) -> tuple[dict[str, Any], dict[str, Tensor]]: ...
+
+
+def export_captures(engine: Reporting, state: State, path: str) -> None:
+    """Write every layer of F(x) and F(rho(g) x) as safetensors, all or nothing.
+
+    A path with one of the space's own `capture_endings` gets the values of the selected layer of F(x).
+
+    Raises:
+        ValueError: there is nothing that could be written in this format.
+    """
+    ending = Path(path).suffix.lower()
+    if any(ending in space.capture_endings.values() for space in spaces().values()):
+        from explorer.data.writers import write_file
+
+        p = engine.prepared(state, state.model)
+        write_file(space_of(p.inputs).written_layer(p, state), path)
+        return
+    report, tensors = engine.report(state)
+    save_tensors(Path(path), tensors, {"model": state.model, "transform": str(report["transform"])})
 
 
 def _number(value: Any) -> Any:

@@ -17,7 +17,10 @@ from torch.overrides import TorchFunctionMode
 from explorer.declare.inputs import Inputs
 from explorer.declare.symmetries import Symmetry
 from explorer.equivariance import measure
+from explorer.network.changing.precision import copied, precision_of
+from explorer.network.input.inputs import called
 from explorer.network.tracing.layers import LayerError, Trace
+from explorer.network.tracing.running import evaluating
 from explorer.network.tracing.walking import named_tensors
 
 LEAST = (
@@ -191,3 +194,20 @@ class Casts(TorchFunctionMode):
 
     def _lower(self, dtype: torch.dtype) -> bool:
         return torch.finfo(dtype).eps > torch.finfo(self.lowest or self.dtype).eps
+
+
+def lowest_cast(model: nn.Module, inputs: Inputs) -> torch.dtype | None:
+    """Return the lowest precision that a network's own code turns numbers of the data's into; None where it does not.
+
+    `torch.autocast` is such code, and leaves double precision alone.
+    """
+    casts = Casts(precision_of(model))
+    trial = copied(model)
+    with evaluating(trial), torch.no_grad(), casts:
+        try:
+            called(trial, inputs, clone=True)
+        except torch.OutOfMemoryError:
+            raise
+        except (Exception, SystemExit):
+            return None  # whoever runs it in the precision of the measurement says what is wrong
+    return casts.lowest

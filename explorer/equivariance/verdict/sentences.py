@@ -6,6 +6,8 @@ from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
 from typing import TypeVar
 
+import torch
+
 from explorer.equivariance.verdict.outcome import CLEAR, LayerReport
 from explorer.network.tracing.layers import OUTPUT, Trace
 
@@ -326,4 +328,22 @@ def between_steps(size: Sequence[int], step: int) -> str:
     return (
         f"an input of {'x'.join(map(str, size))} is no multiple of the steps of {step}, so a shift that goes round the "
         "edge falls between the samples; use a size divisible by them"
+    )
+
+
+def uncalled(names: Sequence[str]) -> str:
+    """Say which layers a network chooses by its input, so that they have no values to compare."""
+    they = "they are" if len(names) > 1 else "it is"
+    return (
+        f"the network does not call {listed(names)} in the same way on every input: {they} judged with the code around "
+        f"{'them' if len(names) > 1 else 'it'}, by what comes after"
+    )
+
+
+def spared(own: torch.dtype, low: torch.dtype, measured: torch.dtype) -> str:
+    """Say that a network rounds to a low precision in its own, and not in that of the measurement."""
+    given, lower, here = (str(d).removeprefix("torch.") for d in (own, low, measured))
+    return (
+        f"in {given} the network makes {lower} numbers in its forward, as under autocast, and in {here} it does not: "
+        f"its laws are tested without that rounding, which a measurement in {given} has"
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from functools import lru_cache
@@ -22,7 +22,7 @@ from explorer.network.inner.value import Inner
 from explorer.network.inner.watching import watching
 from explorer.network.input.inputs import called
 from explorer.network.input.typed_tensors import enrol
-from explorer.network.tracing.layers import FORWARD, OUTPUT, LayerError, Trace, layer_error, named_error
+from explorer.network.tracing.layers import FORWARD, OUTPUT, LayerError, Trace, UncalledError, layer_error, named_error
 from explorer.network.tracing.running import attended, no_tensor, tensors_in
 from explorer.network.tracing.walking import named_modules, parameters_of
 from explorer.work.crumbs import within
@@ -47,6 +47,7 @@ def capture(
     inputs: bool = False,
     cancelled: Callable[[], bool] | None = None,
     no_further: bool = False,
+    ends: Collection[str] = (),
 ) -> tuple[dict[str, Any], dict[str, tuple[Tensor, ...]]]:
     """Run the network and return ({layer: value}, {layer: input tensors}) for the watched layers.
 
@@ -58,15 +59,18 @@ def capture(
         inputs: also keep each watched module's tensor inputs.
         cancelled: asked between modules; True raises Cancelled there.
         no_further: leave the network behind the last watched layer.
+        ends: watched layers whose tensors the network returns; on this input another one may make what it returns.
 
     Raises:
-        LayerError: a module raised, or a watched layer was not called; `.where` names it.
+        LayerError: a module raised; `.where` names it.
+        UncalledError: a watched layer was not called, or one of `ends` does not make what the network returns.
     """
     wanted = tuple(dict.fromkeys(layers))
     modules = dict(named_modules(model))
     by_module, left = _by_module(wanted, frozenset(n for n in modules if "[" in n or "#" in n)), set(wanted)
     outputs: dict[str, Any] = {}
     fed: dict[str, tuple[Tensor, ...]] = {}
+    ended: dict[str, Tensor] = {}  # what the network got of `ends`
     handles: list[_Hook | RemovableHandle] = []
     watched = {m: _Calls(base, by_module[base]) for base, m in modules.items() if base and base in by_module}
     inner = any(base not in modules and base not in (OUTPUT, FORWARD) for base in by_module)
@@ -90,6 +94,8 @@ def capture(
             tensor = found[part]
             require_usual(name, tensor)  # it may have been as usual in the first run only
             left.discard(name)
+            if name in ends:
+                ended[name] = tensor
             if no_further and not left:
                 outputs[name] = reduce(name, tensor) if reduce else tensor.clone() if clone else tensor
                 raise _Enough
@@ -100,6 +106,8 @@ def capture(
                 # the layer's own tensor may be a buffer that it writes its next answer into
                 outputs[name] = kept = tensor.clone()
                 passed_on: Tensor = kept.clone()
+                if name in ends:
+                    ended[name] = passed_on
                 return passed_on
             else:
                 outputs[name] = tensor.clone() if clone else tensor
@@ -153,10 +161,14 @@ def capture(
         _reducing.reset(token)
         for handle in handles:
             handle.remove()
-    if len(outputs) < len(wanted):
-        name = min(set(wanted) - outputs.keys())
-        told = "the network chooses its layers by its input, so there is nothing to compare"
-        raise LayerError(name, f"layer {name} was not called on this input, and on another it was: {told}")
+    missing = set(wanted) - outputs.keys()
+    if ended:
+        # a layer that is called once more gives the answer there, and what it gave before is not it
+        missing |= {n for n, tensor in ended.items() if not any(t is tensor for t in tensors_in(result))}
+    if missing:
+        odd = frozenset(n for n in modules if "[" in n or "#" in n)
+        bases = {n: _parsed(n, odd)[0] for n in missing}
+        raise UncalledError(min(missing), frozenset(base if base in modules else n for n, base in bases.items()))
     if not torch.is_grad_enabled():  # the network may have asked for derivatives within: nobody else does
         outputs = {n: v.detach() if isinstance(v, Tensor) and v.requires_grad else v for n, v in outputs.items()}
     return outputs, fed

@@ -34,6 +34,19 @@ class NotFiniteError(LayerError):
     """A layer gave NaN or infinity on the moved data, and finite values before."""
 
 
+class UncalledError(LayerError):
+    """Layers were not called on an input, or not as often as on another one, or another one gave the answer.
+
+    Attributes:
+        names: of them, as `traced_run` takes them in `without`.
+    """
+
+    def __init__(self, where: str, names: frozenset[str]) -> None:
+        told = "the network chooses its layers by its input, so there is nothing to compare"
+        super().__init__(where, f"layer {where} was not called on this input, and on another it was: {told}")
+        self.names = names
+
+
 @dataclass(frozen=True, slots=True)
 class Layer:
     """One call of one module, as seen in the trace.

@@ -7,16 +7,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 
+import torch
 from torch import Tensor, nn
 
 from explorer.declare.inputs import Inputs
+from explorer.network.changing.precision import converted, copied, precision_of
 from explorer.network.opening.global_state import reseed
 from explorer.network.space import Inference
 from explorer.network.tracing.capture import capture, reducing
-from explorer.network.tracing.layers import Layer
+from explorer.network.tracing.layers import Layer, LayerError
 from explorer.network.tracing.running import tried
+from explorer.network.tracing.walking import named_tensors
 from explorer.work.progress import step
 
+LARGE = 2**28  # bytes of a network that is not copied for this
 MANY = 1000  # layers of a network that is left behind the last one that is looked at; a run to its end takes long
 
 
@@ -34,7 +38,7 @@ def reaching(model: nn.Module, inputs: Inputs, inference: Inference, layers: lis
     ]  # fmt: skip
     many = len(layers) > MANY
 
-    def reach(at: int) -> Mapping[str, float]:
+    def reach(model: nn.Module, inputs: Inputs, at: int) -> Mapping[str, float]:
         """Return how far layers see of one of the inputs."""
         first = [at, *(k for k in range(len(inputs.values)) if k != at)]
         turned = replace(
@@ -54,13 +58,31 @@ def reaching(model: nn.Module, inputs: Inputs, inference: Inference, layers: lis
         if reducing():
             raise RuntimeError("a radius is asked for within a run of the network: call Trace.find_radii before it")
         # what a layer sees of one argument it need not see of another
-        each = tried(model, lambda: [reach(at) for at in alike])
+        each = None
+        if (double := _in_double(model, inputs)) is not None:
+            precise = inputs.to(dtype=torch.float64)
+            each = tried(double, lambda: [reach(double, precise, at) for at in alike])
+        each = each or tried(model, lambda: [reach(model, inputs, at) for at in alike])
         return {name: widest([r.get(name, math.nan) for r in each]) for name in unknown} if each else {}
 
     def radius(name: str) -> float:
         return found().get(name, math.nan)
 
     return [replace(n, trial=partial(radius, n.name)) if n.name in unknown else n for n in layers]
+
+
+def _in_double(model: nn.Module, inputs: Inputs) -> nn.Module | None:
+    """Return a copy in double precision: in single one what is heard faintly from afar passes for rounding.
+
+    None where that is no more precise, or costs much.
+    """
+    size = sum(value.nbytes for _, value in named_tensors(model))
+    if precision_of(model) == torch.float64 or inputs.x.device.type != "cpu" or size > LARGE:
+        return None
+    try:
+        return converted(copied(model), torch.float64)
+    except (ValueError, LayerError):
+        return None
 
 
 def widest(radii: Sequence[float]) -> float:

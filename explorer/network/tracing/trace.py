@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
@@ -30,16 +30,7 @@ from explorer.network.input.typed_tensors import irreps_text, type_of
 from explorer.network.space import Inference, Known, inference_of
 from explorer.network.tracing import reasons
 from explorer.network.tracing.capture import Fed
-from explorer.network.tracing.layers import (
-    FORWARD,
-    OUTPUT,
-    Layer,
-    LayerError,
-    Run,
-    Trace,
-    channel_names,
-    layer_error,
-)  # fmt: skip
+from explorer.network.tracing.layers import FORWARD, OUTPUT, Layer, LayerError, Run, Trace, channel_names, layer_error
 from explorer.network.tracing.reaching import reaching, widest
 from explorer.network.tracing.reasons import declares
 from explorer.network.tracing.running import measured, no_tensor, of_vmap, tensors_in, tensors_of
@@ -57,9 +48,10 @@ def trace(
     overrides: Mapping[str, str] | None = None,
     declared: bool = False,
     parts: bool = False,
+    without: Collection[str] = (),
 ) -> Trace:
     """Run `model` once and describe every module call; `traced_run` has the arguments and errors."""
-    return traced_run(model, x, x_field, overrides=overrides, declared=declared, parts=parts)[0]
+    return traced_run(model, x, x_field, overrides=overrides, declared=declared, parts=parts, without=without)[0]
 
 
 def traced_run(
@@ -71,6 +63,7 @@ def traced_run(
     declared: bool = False,
     parts: bool = False,
     inference: Inference | None = None,
+    without: Collection[str] = (),
 ) -> tuple[Trace, Run | None]:
     """Run `model` once, describe every module call, and return what the run gave, unless it drew or overwrote numbers.
 
@@ -81,6 +74,7 @@ def traced_run(
         parts: describe every tensor that a module returns, not the first alone, and feed layers alone that take more
             than tensors in their order.
         inference: what is known of the network from a trial; by default one is made where shapes leave something open.
+        without: modules and inner values that are no layers: what they do is code of the forward around them.
 
     Raises:
         LayerError: a module raised; `.where` names it.
@@ -88,10 +82,10 @@ def traced_run(
         ValueError: an override is no field type, or does not fit the layer's shape.
     """
     # what only makes weights has no place on the way of the signal
-    names = {m: n for n, m in named_modules(model) if "parametrizations" not in n.split(".")}
-    fields = {name: parse_field(text) for name, text in (overrides or {}).items()}
+    names = {m: n for n, m in named_modules(model) if "parametrizations" not in n.split(".") and n not in without}
+    fields = {name: parse_field(text) for name, text in (overrides or {}).items() if name not in without}
     inputs = inputs_of(x, x_field).map(lambda v, _: v.detach().clone())  # the first layer may work in place
-    recorder = _Recorder(names, inputs, fields, declared, parts, inference or inference_of(inputs))
+    recorder = _Recorder(names, inputs, fields, declared, parts, inference or inference_of(inputs), without)
     if not declared or recorder.inference.coincide():
         recorder.sizes = sizes(model, names, inputs, recorder.inference)
     handles = []
@@ -120,9 +114,9 @@ def traced_run(
     seconds, steady = time.perf_counter() - start, torch.equal(drawn, torch.get_rng_state()) and not inputs.x.is_cuda
     layers = recorder.finish(result)
     if inference is None and not declared and (wiser := studied(model, inputs, recorder.inference, layers)) is not None:
-        return traced_run(model, x, x_field, overrides=overrides, parts=parts, inference=wiser)
+        return traced_run(model, x, x_field, overrides=overrides, parts=parts, inference=wiser, without=without)
     changed = overwritten(inputs.arguments, fresh, inputs_of(x, x_field).arguments)
-    clones = changed or recorder.overwritten() or any(getattr(m, "inplace", False) for m in names)
+    clones = changed or recorder.overwritten() or any(getattr(m, "inplace", False) for _, m in named_modules(model))
     layers = reaching(model, inputs, recorder.inference, layers if declared else sharing(model, inputs, layers))
     if recorder.masks:
         constant = constant_masks(model, inputs, recorder.inference, recorder.masks)
@@ -154,8 +148,10 @@ class _Recorder:
         declared: bool,
         parts: bool,
         inference: Inference,
+        without: Collection[str],
     ) -> None:
         self.names = names
+        self.without = without
         self.parts = parts
         self.outputs: list[str] = []
         self.inference = inference
@@ -184,7 +180,7 @@ class _Recorder:
     def arisen(self, label: str, inner: Inner) -> None:
         """Add a value that no module returns."""
         value = inner.make()
-        if of_vmap(value) or not value.is_floating_point():
+        if label in self.without or of_vmap(value) or not value.is_floating_point():
             return
         made = next((n for n in self.layers if n.name == self._produced.get(id(value))), None)
         if made is not None and not made.kind.startswith(("Dropout", "Identity")):
@@ -346,7 +342,7 @@ class _Recorder:
         return len({d for d in self._domains if self.inference.fits(FieldType(d), out)}) > 1
 
     def _root_name(self) -> str:
-        return FORWARD if OUTPUT in self.names.values() else OUTPUT
+        return FORWARD if OUTPUT in {*self.names.values(), *self.without} else OUTPUT
 
     def finish(self, result: Any) -> list[Layer]:
         """Return the layers; the root's own result is added when functional code made it."""

@@ -23,7 +23,7 @@ from explorer.equivariance.sampled import fed_otherwise
 from explorer.equivariance.trial import rounding
 from explorer.equivariance.trial.floors import in_precision
 from explorer.equivariance.trial.vanishing import vanishing
-from explorer.equivariance.verdict.sentences import draws
+from explorer.equivariance.verdict.sentences import draws, uncalled
 from explorer.network.changing.conduct import IN_PLACE, require_values, reuses, unmeasured
 from explorer.network.changing.precision import converted, copied, on_device
 from explorer.network.describing.statistics import exact, first_strange
@@ -161,7 +161,8 @@ class Prepared:
         reseed(self.seed)
         names = [w.name for w in self.watched]
         with noticing(code_of(self.card.name) is not None) as seen:
-            found = capture(self.model, x, names, clone=self.trace.clones, cancelled=cancelled)[0]
+            ends = () if self.trouble.layer else self.trace.outputs
+            found = capture(self.model, x, names, clone=self.trace.clones, cancelled=cancelled, ends=ends)[0]
         self.notes = (*self.notes, *(note for note in seen if note not in self.notes))
         return found
 
@@ -216,6 +217,7 @@ def prepare(
     base: Prepared | None = None,
     intervened: Callable[[nn.Module], Frozen] | None = None,
     like: Trace | None = None,
+    without: frozenset[str] = frozenset(),
 ) -> Prepared:
     """Run F(x) once with everything captured.
 
@@ -226,6 +228,7 @@ def prepare(
         base, intervened: F(x) without interventions, whose layers and fields these are too, and what puts them on the
             copy, which they belong to as long as it lives.
         like: the trace of this network with other weights, of which it is taken where the shapes are the same.
+        without: what is no layer of it, as it is not called on every input.
 
     Raises:
         LayerError: a layer raised, or the first one gave NaN, or the answer cannot be measured; `.where` names it.
@@ -249,7 +252,7 @@ def prepare(
             if (known := base.trace if base is not None else like) is not None:
                 traced, first = known, None
             else:
-                traced, first = traced_run(model, x, overrides=overrides, declared=declared)
+                traced, first = traced_run(model, x, overrides=overrides, declared=declared, without=without)
         except KeyError as error:
             there = ", ".join(name for name, _ in named_modules(model) if name)
             raise ValueError(f"{error.args[0]}; {card.name} has: {there}") from None
@@ -275,7 +278,7 @@ def prepare(
         if known is like is not None and any(n not in values or values[n].shape != like[n].shape for n in names):
             # what a network calls, or how many it keeps of its values, may hang on its weights
             return prepare(card, model, sample, device=device, dtype=dtype, overrides=overrides, declared=declared,
-                           seed=seed, cancelled=cancelled)  # fmt: skip
+                           seed=seed, cancelled=cancelled, without=without)  # fmt: skip
         del first
         _check_output(card.name, values[traced.output], traced.output, x.batched, inference.may_be_empty())
         trouble, random = NO_TROUBLE, ""
@@ -320,7 +323,7 @@ def prepare(
             changed.freeze(values)
         made = Prepared(
             card, model, traced, x, values, fed, seconds, watched, {}, floor, stored, seed, sample,
-            _notes(traced, random), base=base, trouble=trouble, least=least,
+            _notes(traced, random, without), base=base, trouble=trouble, least=least,
         )  # fmt: skip
         if not slow:
             meet_chance(made)
@@ -342,8 +345,9 @@ def _check_output(name: str, out: Tensor, where: str, batched: bool, may_be_empt
         raise LayerError(where, f"the output of {name} {wrong}")
 
 
-def _notes(trace: Trace, random: str) -> tuple[str, ...]:
-    return (*trace.left_out, *((IN_PLACE,) if trace.changes_input else ()), *((random,) if random else ()))
+def _notes(trace: Trace, random: str, without: frozenset[str]) -> tuple[str, ...]:
+    chosen = (uncalled(sorted(without)),) if without else ()
+    return (*chosen, *trace.left_out, *((IN_PLACE,) if trace.changes_input else ()), *((random,) if random else ()))
 
 
 def _seconds(forward: Callable[[], object], device: torch.device) -> tuple[float, object]:

@@ -88,6 +88,6 @@ def _choices(notes: Sequence[str]) -> Iterator[Sequence[str]]:
 
 
 def _line(title: str, some: Sequence[str], count: int) -> str:
-    more = f" and {count - len(some)} more" if len(some) < count else ""
+    more = f" · and {count - len(some)} more" if len(some) < count else ""
     told = " · ".join(some)
     return f"{title}: {told}{more}" if told else title

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 import torch
-from torch import nn
+from torch import Tensor, nn
 
+from explorer.equivariance.check import check_equivariance
 from explorer.equivariance.trial import rounding
 from explorer.network.changing.precision import converted, copied
 
@@ -46,3 +47,26 @@ def test_complex_weights_stay_complex() -> None:
 def test_a_compiled_network_is_copied_without_its_compiler() -> None:
     inside = nn.Linear(2, 2)
     assert type(copied(torch.compile(inside, backend="eager"))) is nn.Linear
+
+
+class Mixed(nn.Module):
+    """A convolution under autocast, which leaves double precision alone."""
+
+    def __init__(self, on: bool) -> None:
+        super().__init__()
+        self.on, self.conv = on, nn.Conv2d(1, 4, 3, padding=1, padding_mode="circular")
+
+    def forward(self, x: Tensor) -> Tensor:
+        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=self.on):
+            return torch.relu(self.conv(x))
+
+
+def test_rounding_that_double_precision_is_spared_is_told() -> None:
+    torch.manual_seed(0)
+    images = torch.rand(2, 1, 12, 12)
+    for on in (False, True):
+        report = check_equivariance(Mixed(on), images, "translation")
+        told = [note for note in report.warnings if "bfloat16 numbers in its forward, as under autocast" in note]
+        assert report.holds and len(told) == on
+    report = check_equivariance(Mixed(True), images, "translation", dtype=torch.float32)
+    assert not any("as under autocast" in note for note in report.warnings)

@@ -5,11 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
+import pytest
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional as F
 
+from equiscope.inputs import sequence
 from explorer.declare.types.fields import FieldType
+from explorer.network.tracing.trace import trace
 from explorer.spaces.sequence.fields import STEP
 from explorer.spaces.sequence.network.reach import MIDDLE, SHORT, reaches
 
@@ -86,3 +89,17 @@ def test_rounding_of_sums_that_cancel_is_not_heard_and_a_state_that_fades_is() -
     x = torch.randn(128, 1, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
     found = reaches(run, STEP.domain.as_given(x), STEP, fields)
     assert found["mean"] == 3.0 and math.isinf(found["state"])
+
+
+@pytest.mark.parametrize("share", [1e-3, 0.0])
+def test_what_is_heard_faintly_from_everywhere_is_no_rounding_in_single_precision(share: float) -> None:
+    """Attention of fresh weights adds a thousandth to what it is added to: it was taken for rounding."""
+
+    class Faint(nn.Module):
+        def forward(self, x: Tensor) -> Tensor:
+            return x + share * x.mean(1, keepdim=True)
+
+    values = torch.randn(40, 3, generator=torch.Generator().manual_seed(1))
+    network = nn.Sequential(nn.Linear(3, 3), Faint())
+    found = trace(network, sequence(values, "NTC"))["1"].receptive
+    assert found == (math.inf if share else 0.0)

@@ -24,7 +24,7 @@ def test_what_was_done_for_the_network_is_told_before_what_the_file_was(qtbot: Q
     line.show_notes("photo.png", notes, choices=True)
     metrics = line.text.fontMetrics()
     for told in ((*notes[1:],), (notes[2],)):
-        text = f"photo.png: {' · '.join(told)} and {len(notes) - len(told)} more"
+        text = f"photo.png: {' · '.join(told)} · and {len(notes) - len(told)} more"
         line.resize(metrics.horizontalAdvance(text) + line.button.sizeHint().width() + 60, 36)
         qtbot.waitUntil(lambda text=text: line.text.text() == text)
     line.resize(2000, 36)

@@ -53,7 +53,30 @@ class Net(nn.Module):
     def forward(self, photo, depth):
         return (torch.relu(self.left(photo)) * torch.sigmoid(self.right(depth))).mean((2, 3))
 """
-FAULTS = {"a tilt that the mean nearly hides": (TILTED, "tilt"), "one of two images": (PAIR, "right")}
+ROUNDS = """
+import torch
+from torch import nn
+
+INPUT_SHAPE = (1, 29, 29)
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(0)
+        self.first = nn.Conv2d(1, 4, 3, padding=1, padding_mode="circular")
+        self.again = nn.Conv2d(4, 4, 3, padding=1, padding_mode="circular")
+
+    def forward(self, x):
+        y = torch.relu(self.first(x))
+        for _ in range(1 + int(x.flatten().argmax()) % x.shape[-1] % 2):
+            y = self.again(y)
+        return y
+"""
+FAULTS = {
+    "a tilt that the mean nearly hides": (TILTED, "tilt"),
+    "one of two images": (PAIR, "right"),
+    "a layer that is called again where the brightest place is odd": (ROUNDS, "output"),
+}
 
 
 @pytest.fixture
