@@ -16,14 +16,13 @@ from explorer.data.opening import read_file
 from explorer.data.readers import ReadError
 from explorer.data.writers import write_file
 from explorer.declare.elements import chain_element, parse_chain
-from explorer.declare.inputs import Inputs
 from explorer.declare.registry import scan
 from explorer.network.input.inputs import inputs_from
 from explorer.spaces.points.drawing.thumbnail import points_thumbnail
-from explorer.spaces.points.fields import POSITION, PSEUDO_VECTOR
+from explorer.spaces.points.fields import PSEUDO_VECTOR
 from explorer.spaces.points.network.fit import fit_points
 from explorer.spaces.points.network.form import PointsInput
-from explorer.spaces.points.network.inference import PointsInference, is_handed
+from explorer.spaces.points.network.inference import PointsInference
 from explorer.spaces.points.sample import points_sample
 from explorer.spaces.points.vectors import corners_of, vectors_of
 
@@ -448,21 +447,3 @@ def test_a_ply_file_with_a_face_at_every_point_is_a_cloud(tmp_path: Path, form: 
     assert sample.domain == ("points" if corners == 1 else "mesh")
     if corners == 1:
         assert_allclose(sample.signals["position"].values, places)
-
-
-@pytest.mark.parametrize("count", [5, 200, 20_000])
-@pytest.mark.parametrize("hollow", [False, True])
-def test_how_many_points_there_are_says_nothing_of_their_mirror_image(count: int, hollow: bool) -> None:
-    """Of more than a hundred points it was said that they are their own mirror image, whatever they were."""
-    chance = torch.Generator().manual_seed(count)
-    cloud = torch.randn(count, 3, generator=chance, dtype=torch.float64)
-    cloud = cloud / cloud.norm(dim=1, keepdim=True) if hollow else cloud
-    turn = torch.linalg.qr(torch.randn(3, 3, generator=chance, dtype=torch.float64)).Q
-
-    def handed(places: torch.Tensor) -> bool:
-        return is_handed(Inputs((places @ turn + 5,), (POSITION,), ("position",)))
-
-    assert handed(cloud)
-    assert not handed(torch.cat([cloud, cloud * torch.tensor([1.0, 1, -1])]))  # a plane of symmetry
-    assert not handed(torch.cat([cloud, -cloud]))  # a centre
-    assert not handed(cloud * torch.tensor([1.0, 1, 0]))
