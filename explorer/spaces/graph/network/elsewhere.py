@@ -38,6 +38,6 @@ def as_graph(sample: Sample, wanted: GraphInput) -> Sample:
     note = "its points are taken as a set" if bonds is None else "its points and bonds are taken as a graph"
     return graph_sample(
         sample.name, None, np.concatenate([once, once[::-1]], 1), nodes=len(where.values), title=sample.title,
-        position=np.asarray(where.values, np.float32), names=sample.names, source=sample.source, notes=(*sample.notes, note),
-        domain="set" if bonds is None else "graph",
+        position=np.asarray(where.values, np.float32), names=sample.names, source=sample.source,
+        notes=(*sample.notes, note), domain="set" if bonds is None else "graph",
     )  # fmt: skip
