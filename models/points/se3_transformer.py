@@ -27,6 +27,10 @@ from models.layers.taps import Tap
 
 REACH, BASIS, INPUTS, HEADS, DEGREE = 5.0, 8, 8, 4, 2
 HIDDEN, KEYS = "8x0e+8x1o+4x2e", "8x0e+8x1o+4x2e"
+WIDE = 24  # of the hidden layer of a kernel
+# By how much parameters are drawn larger than usual: bases and what they make are a quarter as large as 1, and products
+# of queries and keys near 0 would let every point listen to all others alike
+LOUD, ASKED = 4.0, 12.0
 
 
 class Kernel(nn.Module):
@@ -37,8 +41,10 @@ class Kernel(nn.Module):
         most = max(degree for _, degree, _ in irreps(outputs).terms)
         self.product = PathProduct(inputs, DEGREE, most, pairs)
         self.radial = nn.Sequential(
-            nn.Linear(BASIS, 24, bias=False), nn.SiLU(), nn.Linear(24, self.product.weights, bias=False)
+            nn.Linear(BASIS, WIDE, bias=False), nn.SiLU(), nn.Linear(WIDE, self.product.weights, bias=False)
         )
+        for linear in (layer for layer in self.radial if isinstance(layer, nn.Linear)):
+            nn.init.normal_(linear.weight, std=LOUD / math.sqrt(linear.in_features))
         self.mix = Mix(self.product.outputs, outputs, Edges())
         self.out_field = self.mix.out_field
 
@@ -93,6 +99,8 @@ class Layer(nn.Module):
         super().__init__()
         self.gate = Gate(outputs)
         self.queries = Mix(inputs, KEYS)
+        for weight in self.queries.weights:
+            nn.init.normal_(weight, std=ASKED)
         self.pairs = Pairs()  # keys and values couple the same, and only weigh it differently
         self.keys, self.values = Kernel(inputs, KEYS, self.pairs), Kernel(inputs, KEYS, self.pairs)
         self.attention = Attention(KEYS)

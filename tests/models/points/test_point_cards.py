@@ -353,7 +353,9 @@ def test_attention_adds_up_to_one_and_stands_still() -> None:
     for table in seen.values():
         assert table.shape == (4, 9, 9) and float(table.diagonal(dim1=1, dim2=2).abs().max()) == 0
         torch.testing.assert_close(table.sum(2), torch.ones(4, 9, dtype=torch.float64))
-    assert float(seen["1"].std()) > 1e-3, "it is not the same for all"
+    others = ~torch.eye(9, dtype=torch.bool)
+    for table in seen.values():  # it was an eighth for all eight, to three digits: nobody could see who listens to whom
+        assert (table[:, others].std(1) > 0.03).sum() >= 3
 
 
 def test_the_bessel_basis_is_that_of_torch_geometric() -> None:

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.data.formats.named_columns import named_columns
-from explorer.data.kinds import of_another_kind
 from explorer.declare.samples import Sample, Signal
 from explorer.declare.telling.counting import number_of
 from explorer.declare.types.fields import PAIR, FieldType
@@ -20,6 +19,7 @@ from explorer.spaces.graph.chemistry.bonds import bond_kinds
 from explorer.spaces.graph.chemistry.orders import TOLD, drawn_kinds
 from explorer.spaces.graph.fields import BETWEEN, EDGE_INPUT, GRAPH, NODE_INPUT, Edges, Nodes
 from explorer.spaces.graph.network.beside import signals_beside
+from explorer.spaces.graph.network.elsewhere import as_graph, no_places
 from explorer.spaces.graph.network.form import GraphInput
 
 Floats = NDArray[np.float32]
@@ -145,7 +145,7 @@ def _constant(sample: Sample) -> NDArray[np.floating]:
 
 def _position(sample: Sample) -> NDArray[np.floating]:
     if "position" not in sample.signals:
-        raise ValueError(f"{sample.name!r} has no coordinates, and this network needs them; choose a point cloud")
+        raise ValueError(no_places(sample))
     return np.asarray(sample.signals["position"].values, np.float32)
 
 
@@ -158,8 +158,7 @@ def fit_graph(sample: Sample, wanted: GraphInput) -> Sample:
     Raises:
         ValueError: no graph or set, no nodes, more than `wanted.most`, no coordinates where they are asked for.
     """
-    if sample.domain not in ("graph", "set"):
-        raise of_another_kind(sample, "graph", "set")
+    sample = as_graph(sample, wanted)
     own = np.asarray(sample.x.values)
     nodes, edges = len(own), sample.signals["edge_index"].values.shape[1]
     if not nodes:

@@ -9,6 +9,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.data.kinds import in_arrays
 from explorer.declare.samples import Sample, Signal
 from explorer.declare.space import domain_word
 from explorer.spaces.graph.chemistry.atoms import COLUMNS, SYMBOLS, element_of, one_hot
@@ -107,6 +108,7 @@ def in_space(sample: Sample) -> Sample:
     if where is None or where.values.ndim != 2 or where.values.shape[1] != 3:
         raise ValueError(
             f"{sample.name!r} lies on a {domain_word(sample.domain)} without {_WHERE}, and this network takes them"
+            + in_arrays(sample, "points")
         )
     if (count := graphs_in(sample)) > 1:  # each has space for itself: beside each other they would hear each other
         first = one_graph(sample, "1")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import combinations
 
 import torch
 from torch import Tensor, nn
@@ -107,20 +108,41 @@ class PointsInference(FacedInference):
 def is_handed(inputs: Inputs) -> bool:
     """Say whether points are known to differ from their mirror image, however they are turned and numbered.
 
-    Three vectors that turn with the points, sum |r|^(2k) r for k = 1, 2, 3 from their centre, span a volume whose sign
-    a reflection changes; what is its own mirror image has none, nor have handed bodies with an axis of symmetry.
+    Three vectors that turn with the points span a volume whose sign a reflection changes; what is its own mirror image
+    has none, nor have handed bodies with an axis of symmetry.
     """
     for value, field in zip(inputs.values, inputs.fields, strict=True):
         if isinstance(field.rep, Coordinates) and value.is_floating_point() and value.shape[-1] == SIDES:
-            places = value.detach().double().reshape(-1, SIDES)
-            arms = places - places.mean(0)
-            squares = (arms / arms.norm().clamp(min=TINY)).square().sum(1, keepdim=True)
-            vectors = torch.stack([(squares**k * arms).sum(0) for k in (1, 2, 3)])
-            lengths = vectors.norm(dim=1, keepdim=True)
-            if float(lengths.min()) > HANDED * float(arms.norm()):
-                return abs(float(torch.linalg.det(vectors / lengths))) > HANDED
-            return False
+            found = _turning_along(value.detach().double().reshape(-1, SIDES))
+            return any(abs(float(torch.linalg.det(torch.stack(three)))) > HANDED for three in combinations(found, 3))
     return True
+
+
+def _turning_along(places: Tensor) -> list[Tensor]:
+    """Return directions that turn with points: the means of |r|^(2k) r from their centre, and T of these.
+
+    T is by how much the points are longer one way than another. Where they all lie as far from their centre, the means
+    for k = 1, 2, 3 point the same way, and T turns them apart. Lengths are counted in the root mean square of |r|, or
+    the means would vanish where there are many points.
+    """
+    arms = places - places.mean(0)
+    arms = arms * len(arms) ** 0.5 / arms.norm().clamp(min=TINY)
+    away = arms.norm(dim=1, keepdim=True)
+    found = []
+    for k in (1, 2, 3):
+        weight = away ** (2 * k)
+        mean, most = (weight * arms).mean(0), float((weight * away).mean())
+        found += [mean / mean.norm()] if float(mean.norm()) > HANDED * most else []
+    spread = arms.T @ arms / len(arms)
+    spread = spread - spread.trace() / SIDES * torch.eye(SIDES, dtype=arms.dtype, device=arms.device)
+    for direction in found[:1] if float(spread.norm()) > HANDED else []:
+        for _ in range(2):
+            direction = spread @ direction / spread.norm()
+            if float(direction.norm()) <= HANDED:
+                break
+            direction = direction / direction.norm()
+            found.append(direction)
+    return found
 
 
 def declared_irreps(module: nn.Module, of: str = "out") -> Irreps | None:
