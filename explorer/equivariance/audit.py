@@ -284,10 +284,9 @@ class Audit:
         # where a representation lacks these elements, no later layer can have made the fault: it was lost there
         turning = [n.name for n in self.trace.layers if n.field is not None and not isinstance(n.field.rep, Scalar)]
         lacking = next((name for name in turning if self.figures[name].idle), "")
-        own = [n for n in guilty if (most := by_name[n].local_max) is not None and most > by_name[n].local_tolerance]
-        if lacking and not own and seen:
-            guilty = [lacking]
-            missing = self.figures[lacking].idle[0]
+        alone = {n for n, row in by_name.items() if row.local_max is not None and row.local_max > row.local_tolerance}
+        if lacking and alone.isdisjoint(guilty) and seen:
+            guilty, missing = [lacking], self.figures[lacking].idle[0]
             notes.append(f"{lacking} is a {by_name[lacking].field} field, on which {missing} has no action")
         declared = [name for name in guilty if not by_name[name].guessed]
         verdict = "broken" if seen or declared else "no law"
@@ -309,7 +308,8 @@ class Audit:
         if verdict == "broken" and not guilty:
             # every layer obeys its law alone: code of a forward, between the layers, does not
             guilty = [first_seen(self.trace, rows, {*exchanged, *(self.trace[n].owner for n in elsewhere)})]
-            if not unknown_before(self.trace, law, guilty[0], hears):
+            # one whose own parts are acquitted, as of a cell that reads both ways, may break the law alone
+            if guilty[0] not in alone and not unknown_before(self.trace, law, guilty[0], hears):
                 row, squares = by_name[guilty[0]], self._sufficing(rows).squares
                 border = row.local is not None and heard_from_the_border(self.trace, row.name, squares, row.tolerance)
                 notes.append(sentences.border(row.name) if border else self._between(row, rows, law))

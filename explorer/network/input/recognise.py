@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import itertools
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
@@ -133,13 +133,15 @@ class Recognised:
         return found if bound else found[1:]
 
     def channels(self) -> int | None:
-        """Return the width of x that the file says, or None.
+        """Return the width of x that the file says, or None; of several arguments it may say that of each.
 
         Raises:
             ValueError: it is no whole number above 0.
         """
         channels = self.said("input_channels")
-        if channels is not None and (not isinstance(channels, int) or isinstance(channels, bool) or channels < 1):
+        if channels is None or isinstance(channels, Mapping):
+            return None
+        if not isinstance(channels, int) or isinstance(channels, bool) or channels < 1:
             raise ValueError(f"INPUT_CHANNELS must be a whole number above 0, not {told_value(channels)}")
         return channels
 

@@ -45,6 +45,18 @@ class Both(nn.Module):
         return answer
 
 
+class Forgets(nn.Module):
+    """One recurrent network both ways round, of which the answer of the second is not turned back."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.way = nn.GRU(3, 3, batch_first=True)
+
+    def forward(self, x: Tensor) -> Tensor:
+        answer: Tensor = self.way(x)[0] + self.way(x.flip(1))[0]
+        return answer
+
+
 class Framed(nn.Module):
     """Points in the frame of one axis of theirs, whose sign nothing tells."""
 
@@ -98,6 +110,15 @@ def test_both_ways_of_a_series_are_acquitted(off: int, last: bool, guilty: tuple
     assert report.guilty == guilty and report.verdict == ("broken" if guilty else "holds")
     made = report["mix"].local
     assert (made is not None and made > 1e-6) == last
+
+
+def test_nobody_says_that_a_layer_obeys_its_law_alone_that_breaks_it_with_acquitted_parts() -> None:
+    torch.manual_seed(0)
+    network = nn.Sequential(Both(0), Forgets(), nn.Linear(3, 2))
+    report = check_equivariance(network, sequence(torch.randn(15, 2), "NTC"), "reversal", details=False)
+    alone = report["1"].local
+    assert (report.verdict, report.guilty) == ("broken", ("1",)) and alone is not None and alone > 1e-6
+    assert not any("obeys" in note for note in report.warnings)
 
 
 def test_what_a_layer_is_given_is_at_fault_whatever_the_layer_does() -> None:

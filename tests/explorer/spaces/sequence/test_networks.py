@@ -565,3 +565,27 @@ def test_numbers_of_tokens_have_no_silence_to_come_in() -> None:
     report = check_equivariance(Reader(), ids, "shift")
     assert report.verdict == "no law" and not report.guilty
     assert any("something else comes in at the other end: there is a curve" in note for note in report.warnings)
+
+
+BESIDE = """
+import torch
+from torch import nn
+
+
+class Voice(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.near, self.gain, self.out = nn.Conv1d(8, 16, 5, padding=2), nn.Linear(6, 16), nn.Conv1d(16, 8, 1)
+
+    def forward(self, mel, speaker):
+        return mel + self.out(self.near(mel).relu() * (1 + self.gain(speaker)[..., None]))
+
+
+"""
+
+
+def test_a_file_says_the_width_of_each_argument_whatever_other_spaces_ask_of_one(tmp_path: Path) -> None:
+    path = tmp_path / "own.py"
+    path.write_text(f"{BESIDE}\nINPUT_CHANNELS = {{'mel': 8, 'speaker': 'vector 6'}}\n")
+    found = file_card(path, "Voice", trust=True).input
+    assert isinstance(found, SequenceInput) and found.sequences == (("mel", (8,)), ("speaker", ("vector", 6)))
