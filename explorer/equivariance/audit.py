@@ -403,7 +403,7 @@ class Audit:
         f = self.figures[layer.name]
         local, cumulative, chance = summary(f.local), summary(f.cumulative), summary(f.chance)
         judged = local or cumulative
-        variation = self._variation(layer.name)
+        variation = self.variation(layer.name)
         limit, alone = (
             rounding.limit(self.rounding[layer.name], filters[layer.name], variation) if tol is None else tol
             for filters in (self.of_filters, self.of_own_filters)
@@ -442,7 +442,7 @@ class Audit:
             statistics=self.statistics[layer.name],
         )
 
-    def _variation(self, name: str) -> float | None:
+    def variation(self, name: str) -> float | None:
         """Return how far the values of unrelated inputs are from each other, relative to their size."""
         found = [c.variation[name] for c in self.cases if name in c.variation and name not in c.most]
         if self.figures[name].chance:

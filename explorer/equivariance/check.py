@@ -27,6 +27,7 @@ from explorer.equivariance.ties import faults, unjudged, untied
 from explorer.equivariance.trial import rounding, storing
 from explorer.equivariance.trial.amid import follows_amid
 from explorer.equivariance.trial.exchanges import Exchange
+from explorer.equivariance.trial.inert import wakened
 from explorer.equivariance.trial.repeating import Repeats
 from explorer.equivariance.verdict import sentences
 from explorer.equivariance.verdict.hints import NORMS_AND_DROPOUT
@@ -222,6 +223,9 @@ def _checked(
                     f"elements exchange channels of {n}, as trials showed: it is judged so" for n in traced.outputs
                     if isinstance(getattr(traced[n].field, "rep", None), Exchange)
                 ]  # fmt: skip
+        if (other := wakened(audit)) is not None:
+            audit = audited(traced, [*given, *other[0]])
+            notes.append(sentences.wakened(other[1], len(traced.outputs) > 1))
         if (beside := untied(audit, elements)) is not None:
             apart = audited(audit.trace, beside.given)
             if not declared and faults(apart)[0]:  # how elements move a tensor did not show where values tie either

@@ -255,6 +255,12 @@ def windows(step: int, coarse: int, kept: Sequence[str]) -> str:
     )
 
 
+def wakened(name: str, several: bool) -> str:
+    """Say that an output was judged on other numbers too, as it is the same for all of the data."""
+    what = f"the output {name}" if several else "the output"
+    return f"on these data alone {what} stays the same, but for rounding: it is judged on their numbers drawn anew too"
+
+
 def same_answer(name: str, several: bool) -> str:
     """Say that an output does not depend on the values of the input."""
     what = f"the output {name}" if several else "the output"
