@@ -223,7 +223,7 @@ def _input_shape(own: Recognised) -> InputShape:
     side = math.isqrt(numbers)
     image = f"(1, {side}, {side})" if side > 1 and side**2 == numbers else "(channels, height, width)"
     if answer_of(model, (noise((1, numbers)),)) is None:
-        told = f"a dense layer of it takes {number_of(numbers, 'number')}, and the network does not run on those alone"
+        told = f"a dense layer of it takes {number_of(numbers, 'number')}, on which alone it does not run"
         raise ValueError(f"{told}; {_asked_for('(channels, height, width)', numbers)}")
     vector = ", and no group moves a vector" if numbers > 1 else ""
     raise ValueError(f"the first layer takes {number_of(numbers, 'number')}{vector}; {_asked_for(image, numbers)}")
@@ -240,8 +240,8 @@ def _of_patches(model: nn.Module, channels: int, numbers: int) -> InputShape | N
 def _asked_for(image: str, width: int) -> str:
     """Return how a file says of what kind its data are, where a dense layer comes first."""
     return (
-        f"say by --input KIND what its data are, or in the file: INPUT_SHAPE = {image} of an image, INPUT_CHANNELS = "
-        f"{width} and INPUT_LAYOUT = 'NTC' of a sequence, INPUT_SIGNALS = ('x', 'edge_index') of a graph"
+        f"say by --input KIND what its data are, or in the file INPUT_SHAPE = {image} of an image, INPUT_CHANNELS = "
+        f"{width} of a sequence, INPUT_SIGNALS of a graph, INPUT_TABLES of sets"
     )
 
 
