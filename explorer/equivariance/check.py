@@ -26,6 +26,7 @@ from explorer.equivariance.few import beyond, enough
 from explorer.equivariance.ties import faults, unjudged, untied
 from explorer.equivariance.trial import rounding, storing
 from explorer.equivariance.trial.amid import follows_amid
+from explorer.equivariance.trial.calling import caller
 from explorer.equivariance.trial.exchanges import Exchange
 from explorer.equivariance.trial.inert import wakened
 from explorer.equivariance.trial.repeating import Repeats
@@ -261,6 +262,10 @@ def _checked(
             why = sentences.no_derivative(error.where) if missing else first_line(error)
             notes.append(f"no Lie derivative: {why}")
     report = audit.report(name or type(model).__name__, group, tol, lie, training, notes)
+    by_itself = {row.name for row in report.layers if row.local_max is not None and row.local_max > row.local_tolerance}
+    if report.verdict == "broken" and (owner := caller(audit.trace, report.guilty, by_itself)):
+        said = sentences.several_calls(audit.trace[report.guilty[0]].module, len(report.guilty), owner)
+        report = replace(report, warnings=(*report.warnings, said))
     if report.holds and not symmetry.mixes:
         with evaluating(model), torch.no_grad():
             count, label = beyond(audit, elements) if kind == torch.float64 else (0, "")

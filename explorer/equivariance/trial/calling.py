@@ -7,7 +7,7 @@ and answers them as before: a fault that shows later was not made in it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import torch
 from torch import Tensor
@@ -37,6 +37,24 @@ def calling(trace: Trace, runs: Sequence[tuple[Given, Given]]) -> list[str]:
         if not inside and runs and all(_exchanged(calls[module], *run) for run in runs):
             found.append(module)
     return found
+
+
+def caller(trace: Trace, guilty: Sequence[str], alone: Collection[str]) -> str:
+    """Return the layer that calls the one module whose calls are guilty, where it breaks its law alone too; else "".
+
+    A module that is to be called with several views of the data, as both strands, may be as it should be, and what is
+    around it not.
+
+    Args:
+        alone: the layers that break their law on their own transformed inputs.
+    """
+    modules = {trace[name].module for name in guilty}
+    if len(guilty) < 2 or len(modules) > 1:
+        return ""
+    owner = next(iter(modules)).rpartition(".")[0]
+    while owner and owner not in trace.by_name:  # as a list of modules, which nobody calls
+        owner = owner.rpartition(".")[0]
+    return owner if owner in alone else ""
 
 
 def _exchanged(calls: Sequence[str], before: Given, after: Given) -> bool:

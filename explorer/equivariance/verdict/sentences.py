@@ -255,6 +255,14 @@ def windows(step: int, coarse: int, kept: Sequence[str]) -> str:
     )
 
 
+def several_calls(module: str, count: int, owner: str) -> str:
+    """Say that code around a module may make the fault that its calls show."""
+    return (
+        f"{module} is called {count} times within {owner}: if it is as it should be, {owner} makes the fault, by the "
+        "views that it gives or by how it puts the answers together"
+    )
+
+
 def wakened(name: str, several: bool) -> str:
     """Say that an output was judged on other numbers too, as it is the same for all of the data."""
     what = f"the output {name}" if several else "the output"

@@ -121,6 +121,27 @@ def test_nobody_says_that_a_layer_obeys_its_law_alone_that_breaks_it_with_acquit
     assert not any("obeys" in note for note in report.warnings)
 
 
+class Strands(nn.Module):
+    """The larger of what is found on a strand of DNA and on the other, which is read without its complement."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.motifs = nn.Conv1d(4, 6, 3, padding=1)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return torch.maximum(*(self.motifs(v).relu().amax(-1) for v in (x, x.flip(2))))
+
+
+def test_what_calls_a_shared_module_may_make_the_fault_that_its_calls_show() -> None:
+    torch.manual_seed(0)
+    network = nn.Sequential(Strands(), nn.Linear(6, 2))
+    dna = nn.functional.one_hot(torch.randint(4, (40,)), 4).float()
+    report = check_equivariance(network, sequence(dna, "NCT"), "reverse-complement", details=False)
+    assert (report.verdict, report.guilty) == ("broken", ("0.motifs", "0.motifs#2"))
+    told = "0.motifs is called 2 times within 0: if it is as it should be, 0 makes the fault"
+    assert any(told in note for note in report.warnings)
+
+
 def test_what_a_layer_is_given_is_at_fault_whatever_the_layer_does() -> None:
     torch.manual_seed(0)
     report = check_equivariance(Framed(), points(position=torch.randn(7, 3)), "SE3", details=False)
