@@ -206,6 +206,8 @@ def _checked(
         try:
             audit = audited(traced)
         except NotFiniteError as error:
+            if unsteady := repeats.unsteady():  # it is not for the element that it gives none
+                raise LayerError(error.where, f"{unsteady}: it has no verdict") from error
             if kind == own:
                 raise
             # as of a mask that holds the least number of one precision and is read in the other

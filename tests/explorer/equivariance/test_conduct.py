@@ -58,13 +58,18 @@ def test_a_network_that_writes_to_moved_data_only_is_named() -> None:
     assert NAMED in check_equivariance(Net(before=write), images, "C4").warnings
 
 
-@pytest.mark.parametrize("first", [2, 3, 5, 12])
+@pytest.mark.parametrize("first", [2, 3, 5, 7, 12, 14])
 def test_what_gives_nan_from_some_call_on_does_not_hold(first: int) -> None:
-    report = check_equivariance(Net(lambda y, calls: y * float("nan") if calls >= first else y), SHAPE, "C4")
-    assert not report.holds
-    said = [w for w in report.warnings if "gave NaN or infinite values in run" in w]
-    assert said or report.verdict == "broken"
-    assert report.verdict == "broken" or said[0].endswith("it has no verdict")
+    network = Net(lambda y, calls: y * float("nan") if calls >= first else y)
+    try:
+        report = check_equivariance(network, SHAPE, "C4")
+    except LayerError as error:  # between the runs on the data and those on the moved ones
+        said = [str(error)]
+    else:
+        assert not report.holds
+        said = [w for w in report.warnings if "gave NaN or infinite values in run" in w]
+        assert said or report.verdict == "broken"
+    assert not said or ("gave NaN or infinite values in run" in said[0] and said[0].endswith("it has no verdict"))
 
 
 class Corner(nn.Module):

@@ -222,7 +222,7 @@ def test_a_network_of_which_nothing_says_what_it_takes_is_told_with_what_it_runs
         audit(engine, State(name), "", "float64", None, {})
     told = str(caught.value)
     assert "'set channels=3 axes=1NC' (permutation)" in told and "'sequence channels=3 layout=NTC' (shift)" in told
-    assert "no group moves a vector" in told and "\n" not in told
+    assert "a dense layer of it takes" in told and "\n" not in told
     said = f"{name}[set channels=3 axes=1NC]"
     (report,) = audit(engine, State(said), "", "float64", None, {})
     assert report.holds and report.group == "permutation"

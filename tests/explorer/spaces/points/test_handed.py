@@ -1,4 +1,4 @@
-"""Whether points are known to differ from their mirror image."""
+"""Check whether points are known to differ from their mirror image."""
 
 from __future__ import annotations
 
