@@ -87,7 +87,7 @@ def capture(
         calls.done += 1
         if here is None:
             return None
-        found = [result] if isinstance(result, Tensor) else list(tensors_in(result))
+        found = [result] if isinstance(result, Tensor) and result.ndim else list(tensors_in(result))
         for name, part in here:
             if part >= len(found):
                 continue
