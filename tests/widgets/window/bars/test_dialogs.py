@@ -139,7 +139,7 @@ def test_f1_says_what_a_page_is_for_and_what_its_controls_do(qtbot: QtBot, windo
     text = shown.toPlainText()
     assert "Saves the view that has the focus" in text
     assert "*" not in text, "a mark of the source is shown as it is"
-    assert "Nothing shortened" in text and "Text gets smaller until all of it fits" in text
+    assert "Nothing shortened" in text and "gets smaller until all of it fits" in text
     qtbot.waitUntil(lambda: focused() is shown, timeout=LONGEST_MS)
     qtbot.keyClick(shown, Qt.Key.Key_Escape)
     qtbot.waitUntil(lambda: page.findChild(TextPage) is None)
