@@ -22,13 +22,12 @@ from explorer.declare.types.fields import FieldType
 from explorer.equivariance.audit import Audit
 from explorer.equivariance.coarser import coarser, windowed
 from explorer.equivariance.data_forms import Data, given_inputs, require_options
-from explorer.equivariance.few import beyond, enough
+from explorer.equivariance.few import beyond, enough, wakened
 from explorer.equivariance.ties import faults, unjudged, untied
 from explorer.equivariance.trial import rounding, storing
 from explorer.equivariance.trial.amid import follows_amid
 from explorer.equivariance.trial.calling import caller
 from explorer.equivariance.trial.exchanges import Exchange
-from explorer.equivariance.trial.inert import wakened
 from explorer.equivariance.trial.repeating import Repeats
 from explorer.equivariance.verdict import sentences
 from explorer.equivariance.verdict.hints import NORMS_AND_DROPOUT

@@ -1,8 +1,9 @@
-"""Tell by trial whether a law fails only since there are few elements, as where a network samples more than there are.
+"""Tell by trial whether data are too few, or too much alike, to say what the law of a network is.
 
+A law may fail only since there are few elements, as where a network samples more than there are.
 It takes some twice then, and which ones follows their order. A fault that layers make is there on more elements too,
 if not on all of them: who chooses the best by what their order says chooses the same ones on some sets. So several sets
-are tried.
+are tried. And it holds of an answer that is the same on all of the data, whatever layers before it do.
 """
 
 from __future__ import annotations
@@ -13,12 +14,14 @@ from torch import Tensor
 
 from explorer.declare.elements import Element
 from explorer.declare.inputs import Inputs
+from explorer.equivariance import measure
 from explorer.equivariance.audit import Audit
 from explorer.equivariance.coarser import keeps_alone
 from explorer.equivariance.ties import Untied, apart, faults
+from explorer.equivariance.trial import rounding
 from explorer.equivariance.verdict import sentences
 from explorer.network.space import inference_of
-from explorer.network.tracing.layers import LayerError, Trace
+from explorer.network.tracing.layers import Layer, LayerError, Trace
 from explorer.work.budget import held_bytes
 
 SEEN = 1e-6  # relative error that is no rounding in double precision
@@ -133,3 +136,39 @@ def keeps(
     except LayerError:  # as of a table with a row for each of a few elements
         return False
     return all(name in of and float(of[name].max()) <= least for of in found)
+
+
+def wakened(audit: Audit) -> tuple[list[Inputs], str] | None:
+    """Return numbers drawn anew, on which an output differs that is the same on all data of an audit, and its name.
+
+    A code book of which one code is near all of the data, or an answer that saturates, keeps any law there.
+    """
+    first = audit.cases[0]
+    for name in audit.trace.outputs:
+        layer, limit = audit.trace[name], audit.rounding[name]
+        field, seen = layer.field, [float(e.max()) for e in audit.figures[name].cumulative]
+        if field is None or not seen or max(seen) > limit:
+            continue
+        varies = audit.variation(name)
+        # what has no places is the same under all elements by its law
+        if (varies is None or varies > limit) and (field.invariant or not _still(audit, layer, limit)):
+            continue
+        drawn = [x for c in audit.cases if (x := rounding.drawn_anew(c.inputs, audit.seed)) is not None]
+        try:
+            value, other = first.values[name], audit.run(drawn[0])[0][name] if drawn else first.values[name]
+        except LayerError:
+            continue
+        if other.shape != value.shape or not measure.finite(other):
+            continue
+        if float(measure.apart(value, other, measure.EVERYWHERE, field).max()) > measure.SIZEABLE:
+            return drawn, name
+    return None
+
+
+def _still(audit: Audit, layer: Layer, limit: float) -> bool:
+    """Say whether no element that was tried moves what a layer gives, so that its law asks nothing of it."""
+    value, field = audit.cases[0].values[layer.name], layer.field
+    assert field is not None
+    expected = (measure.expected_after(on[0][0], layer, value) for on in audit.acted.values())
+    apart = (measure.apart(value, v, measure.EVERYWHERE, field) for v in expected if v is not None)
+    return bool(audit.acted) and all(float(a.max()) <= limit for a in apart)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import torch
 from torch import Tensor
@@ -13,12 +13,8 @@ from explorer.declare.inputs import Inputs
 from explorer.declare.types.fields import FieldType
 from explorer.equivariance import measure
 from explorer.equivariance.measure import unmoved
-from explorer.equivariance.trial import rounding
 from explorer.equivariance.trial.remembered import Remembered
-from explorer.network.tracing.layers import Layer, LayerError
-
-if TYPE_CHECKING:
-    from explorer.equivariance.audit import Audit
+from explorer.network.tracing.layers import Layer
 
 
 def inert(element: Element, inputs: Inputs, moved: Inputs) -> bool:
@@ -97,42 +93,6 @@ def says_nothing(
             return False
     drawn = anew().get(layer.name)
     return drawn is not None and not tells(drawn)  # else it is not known
-
-
-def wakened(audit: Audit) -> tuple[list[Inputs], str] | None:
-    """Return numbers drawn anew, on which an output differs that is the same on all data of an audit, and its name.
-
-    A code book of which one code is near all of the data, or an answer that saturates, keeps any law there.
-    """
-    first = audit.cases[0]
-    for name in audit.trace.outputs:
-        layer, limit = audit.trace[name], audit.rounding[name]
-        field, seen = layer.field, [float(e.max()) for e in audit.figures[name].cumulative]
-        if field is None or not seen or max(seen) > limit:
-            continue
-        varies = audit.variation(name)
-        # what has no places is the same under all elements by its law
-        if (varies is None or varies > limit) and (field.invariant or not _still(audit, layer, limit)):
-            continue
-        drawn = [x for c in audit.cases if (x := rounding.drawn_anew(c.inputs, audit.seed)) is not None]
-        try:
-            value, other = first.values[name], audit.run(drawn[0])[0][name] if drawn else first.values[name]
-        except LayerError:
-            continue
-        if other.shape != value.shape or not measure.finite(other):
-            continue
-        if float(measure.apart(value, other, measure.EVERYWHERE, field).max()) > measure.SIZEABLE:
-            return drawn, name
-    return None
-
-
-def _still(audit: Audit, layer: Layer, limit: float) -> bool:
-    """Say whether no element that was tried moves what a layer gives, so that its law asks nothing of it."""
-    value, field = audit.cases[0].values[layer.name], layer.field
-    assert field is not None
-    expected = (measure.expected_after(on[0][0], layer, value) for on in audit.acted.values())
-    apart = (measure.apart(value, v, measure.EVERYWHERE, field) for v in expected if v is not None)
-    return bool(audit.acted) and all(float(a.max()) <= limit for a in apart)
 
 
 def why_idle(field: FieldType | None, values: Tensor, elements: Iterable[Element]) -> str:

@@ -191,7 +191,7 @@ class Unfolds(nn.Module):
     ("name", "said"),
     [
         ("Kernel", "runs on an image or .*a sequence.*--input"),
-        ("Blocks", "made for as many numbers as it is first given.*INPUT_SHAPE.*INPUT_LAYOUT.*INPUT_SIGNALS"),
+        ("Blocks", "made for as many numbers as it is first given.*INPUT_SHAPE.*INPUT_CHANNELS.*INPUT_SIGNALS"),
     ],
 )
 def test_what_runs_in_several_ways_is_asked_for(name: str, said: str, tmp_path: Path) -> None:
