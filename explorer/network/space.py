@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from explorer.declare.elements import Element
     from explorer.declare.inputs import Inputs
     from explorer.declare.samples import Sample
+    from explorer.declare.telling.asking import Declared
     from explorer.network.input.recognise import Recognised
     from explorer.network.tracing.layers import Layer, Trace
 
@@ -185,6 +186,10 @@ class NetworkSpace(DeclaredSpace):
     def runs_with(self, network: Recognised) -> Form | None:
         """Return what a network runs with that another space knew for its own and could not run; None for nothing."""
         return None
+
+    def completed(self, form: Form, said: Declared, network: Recognised) -> Form:
+        """Return the form of an input that somebody declares, with what they leave out as a trial tells it."""
+        return form
 
     def proposed(self, network: Recognised) -> Mapping[str, tuple[Any, str]]:
         """Return {attribute of the form: (a value, why)} for a network that would take this, for a person to change."""

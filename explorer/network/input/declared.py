@@ -63,7 +63,7 @@ def taken(own: Recognised, said: Declared | None, where: str) -> Taken:
     if said.kind not in kinds():
         raise ValueError(f"{said.kind!r:.40} is no kind of data; the kinds are {', '.join(kinds())}")
     space = space_of_kind(said.kind)
-    form = space.declared(said)
+    form = space.completed(space.declared(said), said, own)
     return Taken(space, said.kind, form, dict.fromkeys(("data", *(name for name, _ in said.answers)), where))
 
 

@@ -200,6 +200,26 @@ class SequenceSpace(Space):
         layout = form.layout if dict(said.answers).get("layout") else "NTC"
         return replace(declared_sequences(form.sequences, layout, form.most), absent=form.absent)
 
+    def completed(self, form: Form, said: Declared, network: Recognised) -> Form:
+        from dataclasses import replace
+
+        from explorer.spaces.sequence.network.layouts import Unclear
+        from explorer.spaces.sequence.network.several import several_sequences
+
+        assert isinstance(form, SequenceInput)
+        answers = dict(said.answers)
+        if not form.sequences or answers.get("layout"):
+            return form
+        widths = dict(part.split(":") for part in answers["sequences"].replace(" ", "").split(",") if part)
+        told: dict[str, object] = {
+            "channels": {n: int(w) if w.isdecimal() else w for n, w in widths.items()},
+            "steps": form.most,
+        }
+        try:
+            return replace(several_sequences(network.network(), (), told), absent=form.absent)
+        except Unclear:  # it is shown as it is said, and runs or says why not
+            return form
+
     def proposed(self, network: Recognised) -> Mapping[str, tuple[Any, str]]:
         from explorer.spaces.sequence.network.several import proposed_sequences
 

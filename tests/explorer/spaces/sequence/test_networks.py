@@ -589,3 +589,13 @@ def test_a_file_says_the_width_of_each_argument_whatever_other_spaces_ask_of_one
     path.write_text(f"{BESIDE}\nINPUT_CHANNELS = {{'mel': 8, 'speaker': 'vector 6'}}\n")
     found = file_card(path, "Voice", trust=True).input
     assert isinstance(found, SequenceInput) and found.sequences == (("mel", (8,)), ("speaker", ("vector", 6)))
+
+
+def test_the_order_of_axes_that_nobody_declares_is_tried(tmp_path: Path, run: Any) -> None:
+    path = tmp_path / "own.py"
+    path.write_text(BESIDE)
+    sequences = "sequences=mel:8,speaker:vector6"
+    said = run("check", f"{path}:Voice", "--trust", "--group", "shift", "--input", f"sequence {sequences}")
+    assert said.code == 0 and "verdict: holds" in said.out
+    said = run("check", f"{path}:Voice", "--trust", "--group", "shift", "--input", f"sequence {sequences} layout=NTC")
+    assert said.code == 2 and "layer near raised" in said.err  # what is said counts
