@@ -460,7 +460,6 @@ NET = (
         (NET + "return None", ["nothing (None)", "no tensor"]),
         (NET + "return 'text'", ["str", "no tensor"]),
         (NET + "return x.numpy()", ["ndarray", "no tensor"]),
-        (NET + "return self.conv(x).sum()", ["shape ()", "batch"]),
         (NET + "return self.conv(x)[0]", ["shape (4, 27, 27)", "batch"]),
         (NET + "return self.conv(x)[:, :0]", ["no values"]),
         (NET + "return self.conv(x).argmax(1)", ["int64"]),
@@ -480,6 +479,14 @@ def test_foreign_code_may_do_anything(run: Any, tmp_path: Path, source: str, par
     for words in (("check",), ("run", "--no-pictures", "--out", tmp_path / "o")):
         refused(run(*words, f"{path}:Net", "--trust", "--json"), *parts)
     assert not (tmp_path / "o").exists()
+
+
+@pytest.mark.parametrize(("ends", "code"), [("x.square().sum()", 0), ("self.conv(x).square().sum()", 1)])
+def test_a_number_alone_is_judged_as_that_of_a_batch_of_one(run: Any, tmp_path: Path, ends: str, code: int) -> None:
+    path = tmp_path / "net.py"
+    path.write_text(f"{NET}return {ends}\n")
+    assert run("check", f"{path}:Net", "--trust", "--group", "D4", "--json").code == code
+    assert run("run", f"{path}:Net", "--trust", "--no-pictures", "--out", tmp_path / "o").code == 0
 
 
 def test_foreign_code_is_not_run_unasked(run: Any, tmp_path: Path) -> None:
