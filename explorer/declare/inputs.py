@@ -21,6 +21,11 @@ class Moving(Acting, Protocol):
     def exact(self, field: FieldType, shape: tuple[int, ...]) -> bool: ...
 
 
+def laid_out(tensor: Tensor, like: Tensor) -> Tensor:
+    """Return a tensor as one block of memory where what stood in its place is one: a network may rely on that."""
+    return tensor.contiguous() if like.is_contiguous() else tensor
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Inputs:
     """The positional arguments of a network; the first is x, the one that is drawn and differentiated.
@@ -96,12 +101,9 @@ class Inputs:
         return self.values[self.names.index(name)] if name in self.names else None
 
     def moved(self, element: Moving) -> Inputs:
-        """Return rho(g) of every argument, each as one block of memory where it was one: a network may rely on that."""
+        """Return rho(g) of every argument, each as one block of memory where it was one."""
         moved = element.moved(self)
-        values = tuple(
-            after.contiguous() if before.is_contiguous() else after
-            for before, after in zip(self.values, moved.values, strict=True)
-        )
+        values = tuple(laid_out(after, before) for after, before in zip(moved.values, self.values, strict=True))
         return replace(moved, values=values, by=(*self.by, element))
 
     def exact(self, element: Moving) -> bool:

@@ -284,7 +284,7 @@ class Audit:
         # where a representation lacks these elements, no later layer can have made the fault: it was lost there
         turning = [n.name for n in self.trace.layers if n.field is not None and not isinstance(n.field.rep, Scalar)]
         lacking = next((name for name in turning if self.figures[name].idle), "")
-        alone = {n for n, row in by_name.items() if row.local_max is not None and row.local_max > row.local_tolerance}
+        alone = {name for name, row in by_name.items() if row.breaks_alone}
         if lacking and alone.isdisjoint(guilty) and seen:
             guilty, missing = [lacking], self.figures[lacking].idle[0]
             notes.append(f"{lacking} is a {by_name[lacking].field} field, on which {missing} has no action")
@@ -336,7 +336,7 @@ class Audit:
                 )
         if verdict == "broken" and len(guilty) == 1 and (unknown := unknown_before(self.trace, law, guilty[0], hears)):
             row = by_name[guilty[0]]
-            if row.local is None or row.local_max is None or row.local_max <= row.local_tolerance:
+            if row.local is None or not row.breaks_alone:
                 own = [] if row.local is not None else guilty  # one that obeys its law alone makes no fault
                 if (mended := self._sufficing(rows).unknown([*unknown, *own])) is not None:
                     guilty = mended

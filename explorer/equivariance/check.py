@@ -263,7 +263,7 @@ def _checked(
             why = sentences.no_derivative(error.where) if missing else first_line(error)
             notes.append(f"no Lie derivative: {why}")
     report = audit.report(name or type(model).__name__, group, tol, lie, training, notes)
-    by_itself = {row.name for row in report.layers if row.local_max is not None and row.local_max > row.local_tolerance}
+    by_itself = {row.name for row in report.layers if row.breaks_alone}
     if report.verdict == "broken" and (owner := caller(audit.trace, report.guilty, by_itself)):
         said = sentences.several_calls(audit.trace[report.guilty[0]].module, len(report.guilty), owner)
         report = replace(report, warnings=(*report.warnings, said))

@@ -88,7 +88,7 @@ def law_of(report: Report, title: str) -> Law:
         sentence = f"{title}: holds {held} up to {upto}; further on it cannot be tested: {why}."
         return Law(report.group, title, "no law", error, upto, "", exact, sentence)
     guilty = next((r for r in report.layers if r.name in report.guilty), None)
-    makes = guilty is not None and guilty.local_max is not None and guilty.local_max > guilty.local_tolerance
+    makes = guilty is not None and guilty.breaks_alone
     row = guilty if makes and guilty is not None else judged[min(first, len(judged) - 1)]
     size = row.local_max if makes else row.cumulative_max
     what = f"{row.name} breaks it" if makes else f"the fault shows at {row.name}"

@@ -65,6 +65,11 @@ class LayerReport:
     statistics: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
     @property
+    def breaks_alone(self) -> bool:
+        """Say whether the layer breaks its law on its own transformed inputs."""
+        return self.local_max is not None and self.local_max > self.local_tolerance
+
+    @property
     def seen(self) -> bool:
         """Return whether a fault shows in what the layer gives."""
         return self.cumulative_max is not None and self.cumulative_max > self.tolerance

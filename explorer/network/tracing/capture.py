@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from torch.utils._pytree import tree_flatten, tree_unflatten
 from torch.utils.hooks import RemovableHandle
 
-from explorer.declare.inputs import Given, Inputs
+from explorer.declare.inputs import Given, Inputs, laid_out
 from explorer.network.changing.conduct import require_usual
 from explorer.network.changing.interventions.hooks import standing_for
 from explorer.network.inner.value import Inner
@@ -67,7 +67,8 @@ def capture(
     """
     wanted = tuple(dict.fromkeys(layers))
     modules = dict(named_modules(model))
-    by_module, left = _by_module(wanted, frozenset(n for n in modules if "[" in n or "#" in n)), set(wanted)
+    odd = frozenset(n for n in modules if "[" in n or "#" in n)
+    by_module, left = _by_module(wanted, odd), set(wanted)
     outputs: dict[str, Any] = {}
     fed: dict[str, tuple[Tensor, ...]] = {}
     ended: dict[str, Tensor] = {}  # what the network got of `ends`
@@ -166,7 +167,6 @@ def capture(
         # a layer that is called once more gives the answer there, and what it gave before is not it
         missing |= {n for n, tensor in ended.items() if not any(t is tensor for t in tensors_in(result))}
     if missing:
-        odd = frozenset(n for n in modules if "[" in n or "#" in n)
         bases = {n: _parsed(n, odd)[0] for n in missing}
         raise UncalledError(min(missing), frozenset(base if base in modules else n for n, base in bases.items()))
     if not torch.is_grad_enabled():  # the network may have asked for derivatives within: nobody else does
@@ -298,7 +298,7 @@ def feed(
         return like.again(*tensors)
     module = model.get_submodule(trace[name].module)
     tensors = tuple(t.clone() for t in tensors) if trace.clones else tensors
-    tensors = tuple(_laid_out(t, like[k] if k < len(like) else None) for k, t in enumerate(tensors))
+    tensors = (*(laid_out(t, before) for t, before in zip(tensors, like)), *tensors[len(like) :])
     args, kwargs = like.filled(tensors) if isinstance(like, Fed) else (tensors, {})
     try:
         with standing_for(trace[name].call), within(name):
@@ -312,11 +312,6 @@ def feed(
     if result is None:
         raise LayerError(name, f"layer {name} gave a tensor before, and now {no_tensor(answer)}")
     return result
-
-
-def _laid_out(tensor: Tensor, like: Tensor | None) -> Tensor:
-    """Return the tensor as one block of memory where what stood in its place is one: a layer may look at it as that."""
-    return tensor.contiguous() if like is not None and like.is_contiguous() else tensor
 
 
 def calls_alike(model: nn.Module, inputs: Inputs, trace: Trace) -> bool:

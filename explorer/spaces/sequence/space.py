@@ -207,16 +207,11 @@ class SequenceSpace(Space):
         from explorer.spaces.sequence.network.several import several_sequences
 
         assert isinstance(form, SequenceInput)
-        answers = dict(said.answers)
-        if not form.sequences or answers.get("layout"):
+        if not form.sequences or dict(said.answers).get("layout"):
             return form
-        widths = dict(part.split(":") for part in answers["sequences"].replace(" ", "").split(",") if part)
-        told: dict[str, object] = {
-            "channels": {n: int(w) if w.isdecimal() else w for n, w in widths.items()},
-            "steps": form.most,
-        }
+        told = {"steps": form.most}
         try:
-            return replace(several_sequences(network.network(), (), told), absent=form.absent)
+            return replace(several_sequences(network.network(), (), told, form.sequences), absent=form.absent)
         except Unclear:  # it is shown as it is said, and runs or says why not
             return form
 

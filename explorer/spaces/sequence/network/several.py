@@ -73,7 +73,9 @@ def said_sequences(channels: object) -> Named | None:
     return found
 
 
-def several_sequences(network: nn.Module, names: tuple[str, ...], told: Mapping[str, object]) -> SequenceInput:
+def several_sequences(
+    network: nn.Module, names: tuple[str, ...], told: Mapping[str, object], known: Named = ()
+) -> SequenceInput:
     """Return what a network takes that is called with these names: widths and axes by trial where the file is silent.
 
     Raises:
@@ -81,7 +83,7 @@ def several_sequences(network: nn.Module, names: tuple[str, ...], told: Mapping[
     """
     steps = told.get("steps")
     most = steps if isinstance(steps, int) else None
-    known = said_sequences(told.get("channels"))
+    known = known or said_sequences(told.get("channels")) or ()
     if known and any(is_unplaced(form) for _, form in known):
         return _said_beside(network, known, str(told.get("layout", "")), most)
     names = tuple(name for name, _ in known) if known else names
