@@ -42,7 +42,7 @@ from explorer.network.input.inputs import called, noticing
 from explorer.network.input.typed_tensors import untested
 from explorer.network.space import NetworkSpace, space_of
 from explorer.network.tracing.capture import capture
-from explorer.network.tracing.layers import LayerError, NotFiniteError, Trace, UncalledError
+from explorer.network.tracing.layers import LayerError, NotFiniteError, Trace, without_chosen
 from explorer.network.tracing.running import evaluating, undisturbed
 from explorer.network.tracing.trace import trace
 from explorer.network.tracing.walking import named_modules, named_tensors
@@ -100,16 +100,12 @@ def check_equivariance(
         _checked, model, inputs, group, x_field=x_field, overrides=overrides, declared=declared, boundary=boundary,
         dtype=dtype, tol=tol, count=count, seed=seed, name=name, details=details, progress=progress,
     )  # fmt: skip
-    without = frozenset[str]()
-    while True:
-        try:
-            report = measure(without=without)
-        except UncalledError as error:
-            if error.names <= without:
-                raise
-            without |= error.names
-        else:
-            return _told(report, sentences.uncalled(sorted(without))) if without else report
+
+    def told(without: frozenset[str]) -> Report:
+        report = measure(without=without)
+        return _told(report, sentences.uncalled(sorted(without))) if without else report
+
+    return without_chosen(told)
 
 
 def _checked(

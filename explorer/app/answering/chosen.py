@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from explorer.network.tracing.layers import UncalledError
+from explorer.network.tracing.layers import without_chosen
 
 T = TypeVar("T")
 
@@ -24,11 +24,10 @@ class Chosen:
 
     def found(self, name: str, make: Callable[[], T]) -> T:
         """Return what `make` does, which asks for `of` and is asked again after each input that other layers answer."""
-        while True:
-            known = self.of(name)
-            try:
-                return make()
-            except UncalledError as error:
-                if error.names <= known:
-                    raise
-                self._names[name] = self.of(name) | error.names
+
+        def once(known: frozenset[str]) -> T:
+            if known:
+                self._names[name] = self.of(name) | known
+            return make()
+
+        return without_chosen(once, self.of(name))

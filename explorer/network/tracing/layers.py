@@ -7,12 +7,15 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from torch import Tensor, nn
 
 from explorer.declare.types.fields import FieldType
 from explorer.network.tracing.walking import named_modules
 from explorer.work.words import in_our_words, module_not_found, printable
+
+T = TypeVar("T")
 
 OUTPUT = "output"  # the name of the root module's own result, when no named module produced it
 FORWARD = "forward"  # the same in a network that has a layer called "output"; no layer can be called this
@@ -45,6 +48,21 @@ class UncalledError(LayerError):
         told = "the network chooses its layers by its input, so there is nothing to compare"
         super().__init__(where, f"layer {where} was not called on this input, and on another it was: {told}")
         self.names = names
+
+
+def without_chosen(make: Callable[[frozenset[str]], T], known: frozenset[str] = frozenset()) -> T:
+    """Return what `make` does, without layers that are not called on every input: it is asked again as these show.
+
+    Args:
+        make: the names of those that are known to be none, as `traced_run` takes them -> what is wanted.
+    """
+    while True:
+        try:
+            return make(known)
+        except UncalledError as error:
+            if error.names <= known:
+                raise
+            known |= error.names
 
 
 @dataclass(frozen=True, slots=True)

@@ -105,7 +105,7 @@ def _with_extents(network: nn.Module, call: ByName, named: Named, ids: Tensor, o
             for k, (_, form) in enumerate(named)
         ]
         for forms in itertools.islice(itertools.product(*choices), MOST_TRIALS):
-            tried = tuple((name, form) for (name, _), form in zip(named, forms, strict=True))
+            tried = _of_forms(named, forms)
             told = told_extent(network, call, arguments(tried, ids, order), at, order)
             if told is not None:
                 # whole ones are what most networks of language take as a mask
@@ -121,8 +121,7 @@ def _with_numbers(network: nn.Module, call: ByName, named: Named, ids: Tensor, o
     choices = [[form] if not k or form != IDS else [IDS, *alone] for k, (_, form) in enumerate(named)]
     batch = ids.shape[order.index("N")]
     for forms in itertools.islice(itertools.product(*choices), 1, MOST_TRIALS):
-        tried = tuple((name, form) for (name, _), form in zip(named, forms, strict=True))
-        given = arguments(tried, ids, order)
+        given = arguments(_of_forms(named, forms), ids, order)
         if answer_of(network, given, call) is None:
             continue
 
@@ -130,5 +129,9 @@ def _with_numbers(network: nn.Module, call: ByName, named: Named, ids: Tensor, o
             return [ids, *unplaced_others(form, alone, batch)] if is_beside(form) else []
 
         if settled := settled_forms(network, call, given, forms, others, batch):
-            return tuple((name, form) for (name, _), form in zip(named, settled, strict=True))
+            return _of_forms(named, settled)
     return named
+
+
+def _of_forms(named: Named, forms: Sequence[Sizes]) -> Named:
+    return tuple((name, form) for (name, _), form in zip(named, forms, strict=True))
