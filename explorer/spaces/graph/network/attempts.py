@@ -217,10 +217,14 @@ def set_inputs(network: nn.Module) -> Iterator[GraphInput]:
         way = Way(signals, needed if given == BY_NAME else (), given)
         number = signals[0] == "number"
         # an image of one channel runs through a convolution without a batch axis too, and is no set
-        known = readings(network, way, known=("N", "1N") if number else AXES[:3])
-        found = [one for one in known if not one[0].startswith("1") or keeps_apart(network, way, *one)]
-        if not number:
-            found.sort(key=lambda one: not _hears(network, way, *one))
+        found: list[tuple[str, Widths]] = []
+        for nodes in (NODES, MANY):
+            known = readings(network, way, known=("N", "1N") if number else AXES[:3], nodes=nodes)
+            found = [one for one in known if not one[0].startswith("1") or keeps_apart(network, way, *one, nodes)]
+            if found:
+                heard = {axes: number or _hears(network, way, axes, wide, nodes) for axes, wide in found}
+                found.sort(key=lambda one: not heard[one[0]])
+                break
         for axes, (x, second) in found:
             yield GraphInput(
                 channels=None if number else x, signals=signals, axes=axes, given=way.given, names=way.names,
@@ -274,9 +278,9 @@ def laid(values: Tensor, axes: str, signal: str = "x") -> Tensor:
             return values[:, 0]
 
 
-def _hears(network: nn.Module, way: Way, axes: str, widths: Widths) -> bool:
+def _hears(network: nn.Module, way: Way, axes: str, widths: Widths, nodes: int) -> bool:
     """Return whether an element changes what is said of others, or of all."""
-    made = trial_graph(*widths)
+    made = trial_graph(*widths, nodes=nodes)
     other = {**made, "x": made["x"].clone()}
     other["x"][0] += 1.0
     call = way.call(way.signals)
@@ -284,9 +288,9 @@ def _hears(network: nn.Module, way: Way, axes: str, widths: Widths) -> bool:
     if one is None or two is None or one.shape != two.shape:
         return False
     changed = one != two
-    if NODES not in one.shape:
+    if nodes not in one.shape:
         return bool(changed.any())
-    by_node = changed.movedim(one.shape.index(NODES), 0).reshape(NODES, -1).any(1)
+    by_node = changed.movedim(one.shape.index(nodes), 0).reshape(nodes, -1).any(1)
     return bool(by_node[1:].any())
 
 

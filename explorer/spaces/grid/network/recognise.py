@@ -6,7 +6,6 @@ import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from torch import nn
@@ -14,6 +13,7 @@ from torch import nn
 from explorer.declare.telling.counting import number_of
 from explorer.network.input.arguments import ByName
 from explorer.network.input.call_forms import asked
+from explorer.network.input.patience import Patience
 from explorer.network.input.recognise import Recognised, shapes_of
 from explorer.network.input.typed_tensors import declares, is_type
 from explorer.network.tracing.trials import answer_of
@@ -119,18 +119,22 @@ def image_by_trial(own: Recognised, shape: InputShape | None = None) -> InputSpe
 def images_by_trial(network: nn.Module, widths: Iterable[int | None]) -> Iterator[InputSpec]:
     """Yield the images that a network runs with, of each width that is tried."""
     wide = [channels for channels in dict.fromkeys(widths) if channels]
-    alone = False
+    alone, patience = False, Patience()
     for channels in wide:
-        if (found := sized(network, channels)) is not None:
+        if (found := sized(network, channels, patience=patience)) is not None:
             alone = True
             yield found
     for frames in () if alone else FRAMES:
-        yield from (found for c in wide if (found := sized(network, c, frames)) is not None)
+        yield from (found for c in wide if (found := sized(network, c, frames, patience)) is not None)
 
 
-def sized(network: nn.Module, channels: int, frames: int = 1) -> InputSpec | None:
+def sized(network: nn.Module, channels: int, frames: int = 1, patience: Patience | None = None) -> InputSpec | None:
     """Return sides that a network runs on with images of so many channels, or videos; None where it does on none."""
-    runs = partial(_runs, network, channels, frames=frames)
+    held = patience or Patience()
+
+    def runs(side: int) -> bool:
+        return held.allows(lambda: _runs(network, channels, side, frames), side)
+
     found = InputSpec((channels, None, None), frames=frames)
     first = runs(SIDE)
     if first and runs(LARGER):

@@ -86,10 +86,15 @@ def other_readings(network: nn.Module, form: PointsInput) -> Iterator[PointsInpu
 def attempts(network: nn.Module) -> Iterator[PointsInput]:
     """Yield what a network takes of points that is given one tensor: where they are."""
     way = Way(("position",))
-    for axes, widths in readings(network, way, None, AXES):
-        # an image of one channel runs through a convolution without a batch axis too, and is no cloud
-        if not axes.startswith("1") or keeps_apart(network, way, axes, widths):
-            yield PointsInput(None, way.signals, axes=axes)
+    for nodes in (NODES, MANY):
+        found = readings(network, way, None, AXES, nodes)
+        for axes, widths in found:
+            # an image of one channel runs through a convolution without a batch axis too, and is no cloud
+            if not axes.startswith("1") or keeps_apart(network, way, axes, widths, nodes):
+                least = least_nodes(network, way, axes, widths) if nodes == MANY else None
+                yield PointsInput(None, way.signals, axes=axes, least=least)
+        if found:
+            return
 
 
 def _sized(own: Recognised, way: Way) -> PointsInput:

@@ -8,6 +8,7 @@ and no step hears of another. So an order counts where one step of x changes the
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from textwrap import shorten
 from types import ModuleType
 
@@ -19,6 +20,7 @@ from explorer.declare.telling.values import told_value
 from explorer.network.changing.copying import duplicate
 from explorer.network.changing.precision import device_of
 from explorer.network.input.arguments import ByName
+from explorer.network.input.patience import Patience
 from explorer.network.input.recognise import Ambiguous, most_places, table_lengths
 from explorer.network.opening.global_state import reseed
 from explorer.network.tracing.running import first_tensor, tried
@@ -343,5 +345,7 @@ def _of_one_length(network: nn.Module, widths: Sequence[int], orders: Sequence[s
     """Return (steps, channels, order) of sequences of a length that a network has a table for, and takes no other."""
     lengths = dict.fromkeys((*widths, *table_lengths(network, _LONGEST)))
     pairs = [(n, w) for w in widths[:_OTHERS] for n in lengths if n != w][:_PAIRS]
-    heard = [(n, w, order) for n, w in pairs for order in orders if "N" in order and _ends(network, n, w, order)]
+    patience = Patience()
+    tries = [(n, w, order) for n, w in pairs for order in orders if "N" in order]
+    heard = [one for one in tries if patience.allows(partial(_ends, network, *one))]
     return [(n, w, order) for n, w, order in heard if keeps_apart(network, n, w, order)]
