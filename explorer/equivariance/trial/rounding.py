@@ -184,16 +184,22 @@ class Casts(TorchFunctionMode):
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         result = func(*args, **(kwargs or {}))
+        written = args[:1] if func is Tensor.__setitem__ else ()  # as into zeros that were made in single precision
         made = result if isinstance(result, tuple | list) else (result,)
-        for value in made:
-            if isinstance(value, Tensor) and value.is_floating_point() and self._lower(value.dtype):
+        for value in (*made, *written):
+            if isinstance(value, Tensor) and (of := _parts(value)) is not None and self._lower(of):
                 given = [*args, *(kwargs or {}).values()]
-                if any(isinstance(a, Tensor) and a.dtype == self.dtype for a in given):
-                    self.lowest = value.dtype
+                if any(isinstance(a, Tensor) and _parts(a) == self.dtype for a in given):
+                    self.lowest = of
         return result
 
     def _lower(self, dtype: torch.dtype) -> bool:
         return torch.finfo(dtype).eps > torch.finfo(self.lowest or self.dtype).eps
+
+
+def _parts(value: Tensor) -> torch.dtype | None:
+    """Return the type of numbers, or of the real parts of complex ones; None for whole numbers."""
+    return value.dtype.to_real() if value.is_floating_point() or value.is_complex() else None
 
 
 def lowest_cast(model: nn.Module, inputs: Inputs) -> torch.dtype | None:

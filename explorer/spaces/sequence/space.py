@@ -137,10 +137,12 @@ class SequenceSpace(Space):
         from explorer.spaces.sequence.network.beside_ids import told_names
         from explorer.spaces.sequence.network.layouts import (
             FEW,
+            Unclear,
             begins_with_ids,
             declared_input,
             has_table,
             reads_sequences,
+            runs_along_none,
             sequence_input,
         )
         from explorer.spaces.sequence.network.several import said_sequences, several_sequences
@@ -171,7 +173,13 @@ class SequenceSpace(Space):
         if named or ((len(needed) > 1 or network.by_keyword()) and told.get("kind", "values") == "values"):
             network.why["sequences"] = reasons["channels"] if named else f"its forward takes ({', '.join(needed)})"
             return several_sequences(made, needed, told)
-        return sequence_input(made, told)
+        found = sequence_input(made, told)
+        if not told and not network.says_something() and runs_along_none(made, found):
+            raise Unclear(
+                "its filters take one step at a time, and the order of steps is nothing to it: they may be a sequence, "
+                f"a set or points in space; say which by --input KIND, or in the file INPUT_LAYOUT = {found.layout!r}"
+            )
+        return found
 
     def attempts(self, network: nn.Module, kind: str) -> Iterator[Form]:
         from explorer.network.input.arguments import needed_arguments

@@ -93,13 +93,18 @@ def keeps_apart(network: nn.Module, steps: int, width: int, order: str) -> bool:
 def either_axis(network: nn.Module, steps: int, width: int, order: str) -> bool:
     """Say whether channels before steps may as well be steps: dense layers take them, and no step has a place.
 
-    What filters go over is no channel. A network that gives moved steps the answers of those steps, whatever their
-    order, may have been made for that many variables.
+    What filters go over is no channel. A network to which the order of steps is nothing may have been made for that
+    many variables.
     """
     if order.index("C") > order.index("T") or any(
         getattr(m, "in_channels", None) == width for m in modules_of(network)
     ):
         return False
+    return orderless(network, steps, width, order)
+
+
+def orderless(network: nn.Module, steps: int, width: int, order: str) -> bool:
+    """Say whether a network gives moved steps the answers of those steps, or one to all: no step has a place."""
     trial, (x,) = duplicate(network), drawn(network, steps, [width])
     mixed = torch.randperm(steps, generator=torch.Generator().manual_seed(0), device="cpu")
 

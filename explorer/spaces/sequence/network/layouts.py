@@ -27,7 +27,15 @@ from explorer.network.tracing.running import first_tensor, tried
 from explorer.network.tracing.walking import modules_of, parameters_of
 from explorer.spaces.sequence.network.beside_ids import arguments, said_names
 from explorer.spaces.sequence.network.form import KINDS, LAYOUTS, SequenceInput
-from explorer.spaces.sequence.network.hearing import STEPS, columns_read, drawn, either_axis, keeps_apart, mixes
+from explorer.spaces.sequence.network.hearing import (
+    STEPS,
+    columns_read,
+    drawn,
+    either_axis,
+    keeps_apart,
+    mixes,
+    orderless,
+)
 from explorer.spaces.sequence.network.inputs import sequence_inputs
 
 SWAPPED = str.maketrans("TC", "CT")
@@ -54,6 +62,13 @@ def reads_sequences(network: nn.Module) -> bool:
     """Return whether a network has layers that run along the steps of a sequence, and none for images."""
     found = list(modules_of(network))
     return any(isinstance(m, TEMPORAL) for m in found) and not any(isinstance(m, SPATIAL) for m in found)
+
+
+def runs_along_none(network: nn.Module, found: SequenceInput) -> bool:
+    """Say whether steps may be the points of a cloud: filters take one at a time, and their order is nothing to it."""
+    along = [m for m in modules_of(network) if isinstance(m, TEMPORAL)]
+    single = all(isinstance(m, nn.Conv1d) and set(m.kernel_size) == {1} for m in along)
+    return single and orderless(network, found.most or STEPS, found.channels, found.layout)
 
 
 def declared_input(made: object, module: ModuleType) -> dict[str, object]:
