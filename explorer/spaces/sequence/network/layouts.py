@@ -195,6 +195,11 @@ def sequence_input(network: nn.Module, told: dict[str, object]) -> SequenceInput
             f"INPUT_LAYOUT = {order!r}, INPUT_STEPS = {n} and INPUT_CHANNELS = {width}" for n, width, order in fixed[:2]
         )
         raise Unclear(f"which axis counts steps is not known; say in the file {' or '.join(ways)}")
+    if any(_runs_on_two(network, width, order, most or STEPS) for width in widths for order in orders):
+        raise Unclear(
+            "it runs on two samples at once and not on one alone, as it is run here, as where squeeze() takes the axis "
+            "of a batch of one too; name the axis in the file, squeeze(-1)"
+        )
     numbers = " or ".join(map(str, widths or [1]))
     said = shorten(str(failed), 100, placeholder="…")
     reason = f" ({type(failed).__name__}: {said})" if failed is not None else ""
@@ -321,6 +326,15 @@ def _other_widths(network: nn.Module, but: Sequence[int]) -> list[int]:
     put_together = [w // k for w in but for k in (2, 3) if w % k == 0]
     # of one channel everything can be made by broadcasting
     return [w for w in dict.fromkeys((*held, *put_together)) if w > 1 and w not in but][:_OTHERS]
+
+
+def _runs_on_two(network: nn.Module, width: int, order: str, steps: int) -> bool:
+    """Say whether a network takes a batch of two sequences so wide in that order, where it has one."""
+    if (axis := order.find("N")) < 0:
+        return False
+    trial, (x,) = duplicate(network), drawn(network, steps, [width])
+    both = torch.cat([sequence_inputs(x, order).x] * 2, axis)
+    return tried(trial, lambda: first_tensor(trial(both))) is not None
 
 
 def _hears(network: nn.Module, width: int, orders: Sequence[str], steps: int) -> bool:

@@ -27,6 +27,19 @@ def test_what_is_turned_into_a_lower_precision_is_seen() -> None:
     assert casts.lowest == torch.float32
 
 
+@pytest.mark.parametrize(("scratch", "given"), [(torch.float32, torch.float64), (torch.complex64, torch.complex128)])
+def test_what_is_written_into_numbers_of_a_lower_precision_is_seen(scratch: torch.dtype, given: torch.dtype) -> None:
+    """As in the spectral filters of Fourier neural operators."""
+    casts = rounding.Casts(torch.float64)
+    with casts:
+        torch.zeros(3, dtype=given)[:2] = torch.ones(2, dtype=given)
+        torch.zeros(3, dtype=scratch)[:2] = torch.ones(2, dtype=scratch)
+    assert casts.lowest is None
+    with casts:
+        torch.zeros(3, dtype=scratch)[:2] = torch.ones(2, dtype=given)
+    assert casts.lowest == torch.float32
+
+
 @pytest.mark.slow
 def test_a_run_is_watched_without_torchs_compiler() -> None:
     """Its import takes longer than the check of a small network."""
