@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 Row = Sequence[str]
@@ -31,14 +31,14 @@ class Heading:
             found.append(f"{known[0]} ({', '.join(known[1:])})" if len(known) > 1 else "".join(known))
         return tuple(found)
 
-    def column(self, known: Callable[[str], bool]) -> int | None:
-        """Return the column that is headed by such a word, by the upper lines first.
+    def column(self, word: Callable[[str], str], known: Collection[str]) -> int | None:
+        """Return the column that is headed by one of these words, by the upper lines first.
 
         The last of several lines holds units, as seconds, or the name of the column that pandas calls the index.
         """
         upper = self.rows[:-1] or self.rows
-        found = [k for row in upper for k, cell in enumerate(row) if known(cell)]
-        return found[0] if found else 0 if known(self.rows[-1][0]) else None
+        found = [k for row in upper for k, cell in enumerate(row) if word(cell) in known]
+        return found[0] if found else 0 if word(self.rows[-1][0]) in known else None
 
 
 def heading_above(

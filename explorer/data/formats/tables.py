@@ -256,7 +256,7 @@ def layout_of(lines: list[str], asked: Mapping[str, str] = MappingProxyType({}))
         kept = _without_units(layout, kept) if heading is None else _without_heading(layout, kept, heading)
         heading = heading or Heading(titles, (cells,))
         for what, known in (("time", TIMES), ("label", LABELS), ("batch", BATCHES)):
-            setattr(layout, what, heading.column(lambda cell, known=known: heading_word(cell) in known))
+            setattr(layout, what, heading.column(heading_word, known))
         cells = cells_of(kept[1][1], mark)
     dated = [k for k, cell in enumerate(cells) if _is_date(cell)]
     if layout.time is None and dated[:1] == [0]:
