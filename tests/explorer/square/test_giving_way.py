@@ -1,4 +1,4 @@
-"""What completes a frame in idle time starts no further run of a network once somebody waits for something else."""
+"""Idle trials that complete a frame start no further run of a network once somebody waits for something else."""
 
 from __future__ import annotations
 
