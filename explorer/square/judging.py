@@ -28,6 +28,7 @@ from explorer.network.tracing.layers import Layer
 from explorer.square.frame import Measure, Square
 from explorer.square.preparing.kept import kept
 from explorer.square.preparing.prepare import Prepared, meet_chance
+from explorer.work.progress import waited
 
 ELSEWHERE = (
     "the law holds on this x and breaks on other numbers of its shape: what makes the fault meets nothing here, "
@@ -232,9 +233,9 @@ def _guilty_in_double(p: Prepared, element: Element) -> list[str]:
     found: list[guilt.Finding] = []
     with p.unrecorded():
         reseed(p.seed)
-        values, fed = capture(model, inputs, names, clone=True, inputs=True)
+        values, fed = capture(model, inputs, names, clone=True, inputs=True, cancelled=waited)
         reseed(p.seed)
-        answers, _ = capture(model, inputs.moved(element), names, clone=True)
+        answers, _ = capture(model, inputs.moved(element), names, clone=True, cancelled=waited)
         for layer in p.trace.layers:
             given = fed.get(layer.called, ())
             found.append(
@@ -282,7 +283,7 @@ def variation(p: Prepared) -> dict[str, float]:
 def _run(p: Prepared, x: Inputs) -> Mapping[str, Tensor]:
     reseed(p.seed)
     with p.unrecorded():
-        return capture(p.model, x, [layer.name for layer in p.trace.layers], clone=p.trace.clones)[0]
+        return capture(p.model, x, [layer.name for layer in p.trace.layers], clone=p.trace.clones, cancelled=waited)[0]
 
 
 @kept()

@@ -13,6 +13,7 @@ from widgets.base.view import View
 from widgets.figures.style import Style
 
 SMALLEST = QSize(320, 160)  # of a view that was never laid out
+LEFT_OUT = "left out"  # the property of what is hidden while a figure is drawn
 
 
 @contextmanager
@@ -26,7 +27,6 @@ def dressed(view: View, theme: themes.Theme, style: Style, factor: float) -> Ite
     kept, sheet, geometry = dict(themes._state), view.styleSheet(), view.geometry()
     view._flush()  # a view that was never seen holds its frame back
     view.settle()
-    controls = chrome(view)
     bars = {
         a: (a.horizontalScrollBarPolicy(), a.verticalScrollBarPolicy()) for a in view.findChildren(QAbstractScrollArea)
     }
@@ -44,16 +44,16 @@ def dressed(view: View, theme: themes.Theme, style: Style, factor: float) -> Ite
         view.apply_theme()
         view.ensurePolished()
         for _ in range(2):  # some views show their controls again when they are given another size
-            for widget in controls:
-                widget.hide()
-            lay_out(view)
+            lay_out_bare(view)
             view.resize(_figure_size(view, style, factor))
         lay_out(view)
         yield
     finally:
         themes._state.update(kept)
-        for widget in controls:
-            widget.show()
+        for widget in view.findChildren(QWidget):
+            if widget.property(LEFT_OUT):
+                widget.setProperty(LEFT_OUT, None)
+                widget.show()
         for area, (across, down) in bars.items():
             area.setHorizontalScrollBarPolicy(across)
             area.setVerticalScrollBarPolicy(down)
@@ -129,6 +129,14 @@ def _figure_size(view: View, style: Style, factor: float) -> QSize:
     if (at := getattr(view, "height_at", None)) is not None:
         high = at(round(width))
     return QSize(round(width), high).expandedTo(view.minimumSizeHint())
+
+
+def lay_out_bare(view: View) -> None:
+    """Lay out a view without what is no part of a figure, also what came with its last picture."""
+    for widget in chrome(view):
+        widget.setProperty(LEFT_OUT, True)
+        widget.hide()
+    lay_out(view)
 
 
 def lay_out(view: QWidget) -> None:

@@ -43,7 +43,7 @@ from explorer.work.words import first_line
 from widgets.base.look import theme as themes
 from widgets.base.look.switched_parts import on_paper, sharp, without_badges
 from widgets.base.view import View
-from widgets.figures.dressing import chrome, dressed, grow, lay_out, left_out
+from widgets.figures.dressing import dressed, grow, lay_out_bare, left_out
 from widgets.figures.style import DPI, Style
 from widgets.figures.svg import composed, shortened
 
@@ -101,13 +101,9 @@ def _paper(view: View, look: themes.Theme, style: Style, factor: float) -> Itera
     with dressed(view, look, style, factor), without_badges(not style.badges), on_paper(whole):
         view.apply_theme()
         view.settle()
-        for widget in chrome(view):  # what came with the last picture
-            widget.hide()
-        lay_out(view)
+        lay_out_bare(view)
         if style.width is not None and grow(view):
-            for widget in chrome(view):
-                widget.hide()
-            lay_out(view)
+            lay_out_bare(view)
         yield
 
 
@@ -184,9 +180,7 @@ class _Figure:
     def _stroked(self, times: float, make: Callable[[], bytes]) -> bytes:
         with sharp(times):
             self.view.apply_theme()
-            for widget in chrome(self.view):
-                widget.hide()
-            lay_out(self.view)
+            lay_out_bare(self.view)
             return make()
 
     def png(self) -> bytes:

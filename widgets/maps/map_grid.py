@@ -17,6 +17,8 @@ from widgets.maps.colour_bar import ColourBar
 from widgets.maps.diagram import Label
 from widgets.maps.map_item import MapItem, Place
 
+NARROW = 3 * ColourBar.WIDTH  # pixels of width that a bar would take too much of
+
 
 class Canvas(Sheet):
     """A scene in screen pixels, one to one; it keeps neither keys nor dropped files to itself."""
@@ -65,6 +67,7 @@ class MapGrid(Canvas):
         super().__init__(parent)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.enlarges = True
+        self.levels_elsewhere = False  # whether the view tells them too, so that the bar may give way to the maps
         self.camera = Camera(self)
         self.item = self.ITEM(self.camera)
         self.title = Label(12, "text")
@@ -95,7 +98,14 @@ class MapGrid(Canvas):
         self.item.set_values(values, low, high, kind, order, labels, names)
         if values is not None or "bar" in self.__dict__:
             self.bar.set_levels(low, high, kind)
-            self.bar.setVisible(values is not None and values.size > 0)
+            self._show_bar()
+
+    def _show_bar(self) -> bool:
+        """Show the bar where there is something to show and room for it; return whether there is room."""
+        narrow = self.levels_elsewhere and self.viewport().width() < NARROW
+        if "bar" in self.__dict__:
+            self.bar.setVisible(not narrow and self.item.values is not None and self.item.values.size > 0)
+        return not narrow
 
     def set_title(self, text: str, dot: str = "", brief: Sequence[str] = ()) -> None:
         """Set the heading; `dot` is the theme's colour before it, `brief` is said where it has no room."""
@@ -118,7 +128,8 @@ class MapGrid(Canvas):
         self.scene().setSceneRect(0, 0, width, height)
         left, top, right, bottom = self.margins
         heading = 24.0 if self.title.text else 0.0
-        box = QRectF(left, top + heading, max(20.0, width - left - right - ColourBar.WIDTH - 10),
+        beside = ColourBar.WIDTH + 10 if self._show_bar() else 0
+        box = QRectF(left, top + heading, max(20.0, width - left - right - beside),
                      max(20.0, height - top - bottom - heading))  # fmt: skip
         self.item.place(box)
         # beside the picture itself, which may be narrower than its box

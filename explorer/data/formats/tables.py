@@ -22,6 +22,7 @@ from itertools import pairwise
 from types import MappingProxyType
 
 from explorer.data.formats.checks import Broken
+from explorer.data.formats.headings import Heading, heading_above
 from explorer.data.readers import Fit
 from explorer.declare.telling.choices import NONE
 
@@ -66,6 +67,7 @@ class Layout:
     slashed: bool = False  # dates are written 1/2/2024, where either number may be the month
     month_first: bool = False
     units: int | None = None  # the number of the line below the heading that holds units
+    heads: tuple[int, int] | None = None  # the first and the last line of a heading of more than two
     texts: tuple[int, ...] = ()  # columns of words, which are no channels
     titles: int = 0  # lines of words above the table
     chosen: tuple[int, ...] | None = None  # the channels that a person has chosen
@@ -207,6 +209,15 @@ def _titles(lines: list[str]) -> int:
     return count if alike and any(map(_is_value, filled[count + 1])) else 0
 
 
+def _heading(lines: list[str]) -> Heading | None:
+    """Return the heading of a table that is more than one line of words, None where there is no such."""
+    mark = mark_of(lines[: _MOST_TITLES + 2][-1])
+    rows = [cells_of(line, mark) for line in lines[: _MOST_TITLES + 2]]
+    found = heading_above(rows, _is_value, lambda cell: cell.lower() in GAPS) if mark is not None else None
+    # a line of units below one of words is told as that
+    return found if found is not None and (found.titles or len(found.rows) > 2) else None
+
+
 def _is_value(cell: str) -> bool:
     return number_of(cell) is not None or _is_date(cell) or has_comma(cell)
 
@@ -224,7 +235,9 @@ def layout_of(lines: list[str], asked: Mapping[str, str] = MappingProxyType({}))
     for number, line in kept:
         if (count := 1 + max(map(line.count, "\t;,"))) > _MOST_CELLS:
             raise Broken(f"line {number} has {count} cells and the most is {_MOST_CELLS}", "keep fewer")
-    titles = _titles([line for _, line in kept])
+    said = asked.get("header") != "no"
+    heading = _heading([line for _, line in kept]) if said else None
+    titles = heading.titles if heading is not None else _titles([line for _, line in kept])
     kept = kept[titles:]
     number, line = kept[0]
     mark = mark_of(line)
@@ -234,16 +247,16 @@ def layout_of(lines: list[str], asked: Mapping[str, str] = MappingProxyType({}))
     # headings that are all empty are a row of gaps
     headed &= any(cells)
     headed |= not cells[0] and _counts([cells_of(line, mark)[:1] for _, line in kept[1:]])
-    headed = asked["header"] == "yes" if "header" in asked else headed
+    headed = asked["header"] == "yes" if "header" in asked else headed or heading is not None
     layout = Layout(mark, number, len(cells), titles=titles)
     if headed:
         if len(kept) < 2:
             raise Broken(f"line {number} is a heading and no numbers follow", "write a line of numbers for each step")
         layout.headings, layout.first = tuple(cells), kept[1][0]
-        words = [heading_word(cell) for cell in cells]
-        kept = _without_units(layout, kept)
+        kept = _without_units(layout, kept) if heading is None else _without_heading(layout, kept, heading)
+        heading = heading or Heading(titles, (cells,))
         for what, known in (("time", TIMES), ("label", LABELS), ("batch", BATCHES)):
-            setattr(layout, what, next((k for k, word in enumerate(words) if word in known), None))
+            setattr(layout, what, heading.column(heading_word, known))
         cells = cells_of(kept[1][1], mark)
     dated = [k for k, cell in enumerate(cells) if _is_date(cell)]
     if layout.time is None and dated[:1] == [0]:
@@ -286,6 +299,15 @@ def _without_units(layout: Layout, kept: list[tuple[int, str]]) -> list[tuple[in
     layout.units, layout.first = kept[1][0], kept[2][0]
     layout.headings = tuple(f"{head} ({unit})" if unit else head for head, unit in zip(layout.headings, below))
     return [kept[0], *kept[2:]]
+
+
+def _without_heading(layout: Layout, kept: list[tuple[int, str]], heading: Heading) -> list[tuple[int, str]]:
+    """Return the lines of a table with one in place of all that head it, which name the columns together."""
+    count = len(heading.rows)
+    layout.headings, layout.first = heading.names, kept[count][0]
+    layout.units = kept[1][0] if count == 2 else None
+    layout.heads = (kept[0][0], kept[count - 1][0]) if count > 2 else None
+    return [kept[0], *kept[count:]]
 
 
 def _order_of_dates(layout: Layout, cells: list[str], asked: Mapping[str, str]) -> None:

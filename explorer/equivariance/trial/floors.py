@@ -16,7 +16,7 @@ from explorer.network.changing.precision import converted, copied
 from explorer.network.opening.global_state import reseed
 from explorer.network.tracing.capture import capture
 from explorer.network.tracing.layers import LayerError, Trace
-from explorer.work.progress import Cancelled
+from explorer.work.progress import Cancelled, waited
 
 MOST_ROUNDING = 1e-12  # relative, in float64; float32 differs by half a per mille there
 MOST_ENLARGED = 1e-6  # of a nudge of the input by its last digit; what is chosen otherwise differs by far more
@@ -27,7 +27,7 @@ def in_precision(
 ) -> dict[str, Tensor] | None:  # fmt: skip
     """Return the values of layers of a network converted to another precision; None where it runs in its own only."""
     try:
-        return capture(other, x.to(dtype=dtype), names, clone=True)[0]
+        return capture(other, x.to(dtype=dtype), names, clone=True, cancelled=waited)[0]
     except LayerError as error:
         if isinstance(error.__cause__, Cancelled):
             raise

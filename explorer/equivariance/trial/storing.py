@@ -25,6 +25,7 @@ from explorer.network.opening.global_state import reseed
 from explorer.network.tracing.capture import capture
 from explorer.network.tracing.layers import Layer, LayerError, Trace
 from explorer.network.tracing.running import evaluating
+from explorer.work.progress import waited
 
 if TYPE_CHECKING:
     from explorer.equivariance.audit import Audit
@@ -118,10 +119,10 @@ def _shown(
 ) -> dict[str, tuple[float, float | None]]:
     found, names = dict[str, tuple[float, float | None]](), [layer.name for layer in trace.layers]
     reseed(seed)
-    values, fed = capture(model, inputs, names, clone=True, inputs=True)
+    values, fed = capture(model, inputs, names, clone=True, inputs=True, cancelled=waited)
     for element, gx in acted:
         reseed(seed)
-        answers, _ = capture(model, gx, names, clone=True)
+        answers, _ = capture(model, gx, names, clone=True, cancelled=waited)
         once = Remembered(element)
         for layer in trace.layers:
             value, answer = values[layer.name], answers[layer.name]

@@ -30,6 +30,7 @@ from explorer.network.space import inference_of
 from explorer.network.tracing.capture import Fed, capture
 from explorer.network.tracing.layers import Layer, LayerError, Trace
 from explorer.network.tracing.walking import named_modules
+from explorer.work.progress import waited
 
 TRIALS = 32  # runs of the network at most
 HARM = 10.0  # times as large as before is an error that mending a layer makes worse
@@ -168,7 +169,7 @@ class Sufficing:
             element = square.element.on(x)
             try:
                 reseed(self.seed)
-                values = capture(self.model, x, list(self.limits), clone=True)[0]
+                values = capture(self.model, x, list(self.limits), clone=True, cancelled=waited)[0]
                 yield replace(square, element=element, x=x, gx=x.moved(element), values=values)
             except (NoAction, LayerError, ValueError):
                 pass
@@ -181,7 +182,7 @@ class Sufficing:
             try:
                 with _mended({self.modules[m]: mend for m, mend in self._by_element(square, modules, False).items()}):
                     reseed(self.seed)
-                    answers = capture(self.model, square.gx, list(self.limits), clone=True)[0]
+                    answers = capture(self.model, square.gx, list(self.limits), clone=True, cancelled=waited)[0]
                 found = [self._apart(square, name, answers[name]) for name in self.limits]
                 self.errors[key] = max((e for e in found if e is not None), default=None)
             except (NoAction, LayerError, ValueError):
@@ -201,7 +202,7 @@ class Sufficing:
                 mends = self._by_element(square, modules, False)
                 with _mended({self.modules[m]: mend for m, mend in mends.items()}):
                     reseed(self.seed)
-                    _, given = capture(self.model, square.gx, names, clone=True, inputs=True)
+                    _, given = capture(self.model, square.gx, names, clone=True, inputs=True, cancelled=waited)
                 found = self._first_off(square, given, modules)
             except (NoAction, LayerError, ValueError):
                 return ""
@@ -313,7 +314,7 @@ class Sufficing:
             try:
                 with _mended({self.modules[m]: mend for m, mend in mends(square).items()}):
                     reseed(self.seed)
-                    answers = capture(self.model, square.gx, list(self.limits), clone=True)[0]
+                    answers = capture(self.model, square.gx, list(self.limits), clone=True, cancelled=waited)[0]
                 if not all(self._alike(square, name, answers[name]) for name in self.limits):
                     return False
             except (NoAction, LayerError, ValueError):

@@ -20,6 +20,7 @@ from explorer.square.frame import Square
 from explorer.square.preparing.double import double_run
 from explorer.square.preparing.prepare import Prepared
 from explorer.state.state import State
+from explorer.work.progress import waited
 
 
 def blame(p: Prepared, state: State, square: Square) -> Iterator[Square]:
@@ -48,7 +49,7 @@ def _mended(p: Prepared, element: Element, square: Square) -> list[str] | None:
     gx = x.moved(element)
     with p.unrecorded(), evaluating(model):
         reseed(p.seed)
-        given = capture(model, gx, list(p.trace.by_name), clone=True, inputs=True)[1]
+        given = capture(model, gx, list(p.trace.by_name), clone=True, inputs=True, cancelled=waited)[1]
         limits = rounding.of_run(p.trace, torch.float64)
         broken = Broken(element, x, gx, values, fed, given, element.known(x.x, x.field) is None)
         trial = Sufficing(model, p.trace, judging.rows(p, square.measures), [broken], p.seed, ends, limits)

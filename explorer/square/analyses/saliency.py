@@ -25,6 +25,7 @@ from explorer.square.drawing.layers import frozen
 from explorer.square.frame import Saliency, Square
 from explorer.square.preparing.prepare import Prepared
 from explorer.state.state import State
+from explorer.work.progress import waited
 
 NOISES = 16  # samples of a smooth gradient
 NOISE = 0.1  # their standard deviation, as a share of the range of x
@@ -45,7 +46,7 @@ def score_of(p: Prepared, inputs: Inputs, entry: int) -> Score:
 
     def score(x: Tensor) -> Tensor:
         reseed(p.seed)
-        found = capture(p.model, inputs.with_batch(x), [out.name], clone=p.trace.clones)[0][out.name]
+        found = capture(p.model, inputs.with_batch(x), [out.name], clone=p.trace.clones, cancelled=waited)[0][out.name]
         return domain.by_channel(found)[:, entry].flatten(1).mean(1) if found.ndim > 1 else found
 
     return score

@@ -19,6 +19,7 @@ from explorer.network.changing.interventions.moving import moved_by
 from explorer.network.opening.global_state import reseed
 from explorer.network.tracing.capture import capture
 from explorer.network.tracing.layers import Layer, LayerError
+from explorer.square.judging import constants_in
 from explorer.square.preparing.prepare import Prepared
 from explorer.work.progress import waited
 
@@ -47,20 +48,26 @@ def sweep(
 def one_by_one(
     p: Prepared, elements: Sequence[Element], gx: None, layers: Sequence[Layer]
 ) -> tuple[Figures, list[Tensor]]:
-    """Return the same for inputs that make no batch, such as graphs: one forward pass an element."""
+    """Return the same for inputs that make no batch, such as graphs and sequences: one forward pass an element."""
+    if any(element.resamples for element in elements):
+        p.trace.find_radii()
+    most = constants_in(p) if p.chance else {}
     figures: dict[str, list[float]] = {w.name: [] for w in layers}
     outputs = []
     for element in elements:
         once = Remembered(element)
 
-        def reduce(name: str, answer: Tensor, once: Remembered = once) -> Tensor:
-            layer = p.trace[name]
+        def reduce(name: str, answer: Tensor, once: Remembered = once, element: Element = element) -> Tensor:
+            layer, value = p.trace[name], p.values[name]
             if layer.field is None or (name == p.trace.output and layer not in layers):
                 return answer.new_tensor(math.nan)
-            expected = measure.expected_after(once, layer, p.values[name])
+            expected = measure.expected_after(once, layer, value)
             if expected is None or expected.shape != answer.shape:
                 return answer.new_tensor(math.nan)
-            return measure.apart(expected, answer, measure.EVERYWHERE, layer.field).max()
+            where = measure.mask(element, value, layer.field, layer.sees)
+            if where.kept == 0.0:  # an error over no place would read as 0
+                return answer.new_tensor(math.nan)
+            return measure.apart(expected, answer, where, layer.field, most.get(name)).max()
 
         def both(name: str, answer: Tensor) -> Tensor:
             if name == p.trace.output:

@@ -23,6 +23,7 @@ from explorer.square.preparing.double import double_run
 from explorer.square.preparing.kept import kept
 from explorer.square.preparing.prepare import Prepared
 from explorer.state.state import State
+from explorer.work.progress import waited
 
 TIED = "values tie, and beside these numbers the law holds"
 FEW = "there are few members, and on more of them the law holds"
@@ -58,7 +59,7 @@ def _why(p: Prepared, element: Element) -> tuple[str, str]:
 
     def run(of: Inputs) -> Mapping[str, Tensor]:
         reseed(p.seed)
-        return capture(model, of, names, clone=True)[0]
+        return capture(model, of, names, clone=True, cancelled=waited)[0]
 
     def broken(of: Inputs, given: Mapping[str, Tensor]) -> list[str] | None:
         """Return the layers that break the law, None where it is judged at no output."""

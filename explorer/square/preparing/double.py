@@ -15,6 +15,7 @@ from explorer.network.tracing.capture import capture
 from explorer.network.tracing.running import evaluating
 from explorer.square.preparing.kept import kept
 from explorer.square.preparing.prepare import Prepared
+from explorer.work.progress import waited
 
 
 @kept()
@@ -23,4 +24,4 @@ def double_run(p: Prepared) -> tuple[nn.Module, Inputs, Mapping[str, Tensor], Gi
     model, x = converted(copied(p.model), torch.float64), p.inputs.to(dtype=torch.float64)
     with p.unrecorded(), evaluating(model):
         reseed(p.seed)
-        return model, x, *capture(model, x, list(p.trace.by_name), clone=True, inputs=True)
+        return model, x, *capture(model, x, list(p.trace.by_name), clone=True, inputs=True, cancelled=waited)

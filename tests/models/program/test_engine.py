@@ -20,7 +20,7 @@ from explorer.app.answering.devices import device_of
 from explorer.app.answering.engine import LocalEngine, shared
 from explorer.app.command.audit import audit
 from explorer.declare.card import Card
-from explorer.declare.elements import parse_chain
+from explorer.declare.elements import parse_chain, transforms
 from explorer.declare.registry import scan
 from explorer.declare.space import kinds
 from explorer.network.opening.refusals import ModelError
@@ -115,6 +115,24 @@ def test_an_orbit_is_completed_with_floors(engine: LocalEngine, name: str) -> No
     if name == "d4-cnn":
         assert max(e[last.exact].max() for e in last.errors.values()) < 1e-4
     assert [c.done for c in curves] == sorted(c.done for c in curves)
+
+
+@pytest.mark.parametrize(
+    ("name", "chain", "along"),
+    [("simple-rnn", "shift:10", "shift"), ("simple-rnn", "warp:0,0.125,0", "warp"), ("gat", "permute:1", "permute"),
+     ("strand-cnn", "shift:7", "shift"), ("d4-cnn", "translate:5,0", "translate")],
+)  # fmt: skip
+def test_an_orbit_has_the_figure_of_the_frame_where_the_element_is(
+    engine: LocalEngine, name: str, chain: str, along: str
+) -> None:
+    wanted = State(name, steps=parse_chain(chain), orbit=along, device="cpu")
+    (square,) = complete(engine, wanted).squares
+    last = list(engine.orbit(wanted))[-1]
+    assert isinstance(last, OrbitCurve)
+    (at,) = np.flatnonzero(np.isclose(last.values, wanted.steps[0].values[transforms()[along].orbit or 0]))
+    for layer, errors in last.errors.items():
+        if (measure := square.measures[layer]).cumulative is not None:
+            assert errors[at] == pytest.approx(measure.cumulative, rel=0.01, abs=1e-6), layer
 
 
 # what is kept -------------------------------------------------------------------------------------------------

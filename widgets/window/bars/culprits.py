@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QToolButton, QWidget
 
 from explorer.declare.telling.hints import grouped
@@ -12,6 +13,7 @@ from explorer.square.frame import Measure, Square
 from widgets.base.controls.flow import Flow
 from widgets.base.look import theme
 from widgets.base.text.words import figure, read_out
+from widgets.base.veil import Veil
 
 HIGH = 104  # pixels: one height, so that nothing jumps in a drag; more is scrolled to
 
@@ -74,10 +76,18 @@ class Whole(QScrollArea):
         row.addWidget(self.text, 3)
         row.addWidget(self._row, 2)
         self.setWidget(self._content)
+        self.veil = Veil(self)
 
-    def show_square(self, sentence: str, square: Square | None, layer: str) -> None:
-        """Say a sentence, and offer the layers that a square accuses; `layer` is the one that is shown."""
+    def show_square(self, sentence: str, square: Square | None, layer: str, stale: str = "") -> None:
+        """Say a sentence, and offer the layers that a square accuses.
+
+        Args:
+            layer: the one that is shown.
+            stale: why all this is of another element than the chosen one, "" where it is not.
+        """
         self.text.setText(sentence)
+        self.veil.say(stale)
+        self._content.setEnabled(not stale)
         names = culprits(square) if square is not None else ()
         measures = [square.measures.get(name) for name in names] if square is not None else []
         known = (names, tuple(_said(m) for m in measures), layer)
@@ -98,6 +108,10 @@ class Whole(QScrollArea):
             chip.setToolTip(f"Show this layer. {read_out(name, measure)}")
         self._row.setVisible(bool(names))
         self._flow.invalidate()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.veil.setGeometry(self.rect())
 
     def _chip(self) -> QToolButton:
         chip = QToolButton(self._row)

@@ -180,10 +180,9 @@ class Diagnosis(QFrame):
         self.text.setToolTip(whole)
         squares = self._frame.squares if self._frame is not None else ()
         if not self.whole.isHidden() and squares:
-            self.whole.show_square(whole, squares[0], squares[0].layer.name)
-        for part in (self.before, self.next):
+            self.whole.show_square(self._whole, squares[0], squares[0].layer.name, self._stale)
+        for part in (self.before, self.next, self.button, self.copy):  # they are about the verdict
             part.setEnabled(not self._stale)
-        self.button.setEnabled(not self._stale)
         t = theme.current()
         role = "muted" if self._stale else self._role
         self.dot.setStyleSheet(f"background: {getattr(t, role)}; border-radius: 5px;")

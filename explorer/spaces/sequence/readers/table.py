@@ -315,6 +315,7 @@ def _left_out(layout: Layout) -> list[str]:
     if layout.clock is not None and layout.time is not None:
         told.append(f"{layout.name(layout.time)} and {layout.name(layout.clock)} together are the time")
     told += [f"line {layout.units} holds units"] if layout.units is not None else []
+    told += ["lines {} to {} are the heading".format(*layout.heads)] if layout.heads is not None else []
     told += [f"{what}{', '.join(words[:_NAMED])}{', ...' * (len(words) > _NAMED)} of words left out"] if words else []
     of = len(layout.values) + len(unasked)
     if unasked:

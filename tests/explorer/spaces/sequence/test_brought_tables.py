@@ -202,3 +202,25 @@ def test_a_cell_in_quotes_may_have_line_breaks_and_commas_in_it(tmp_path: Path) 
 def test_a_quote_that_nothing_closes_is_a_letter(tmp_path: Path) -> None:
     sample = read(tmp_path, "a.csv", 't,size,what\n0,1.5,5" pipe\n1,2.5,"open\n2,3.5,end\n')
     assert sample.x.values.ravel().tolist() == [1.5, 2.5, 3.5]
+
+
+@pytest.mark.parametrize(
+    ("head", "channels", "told"),
+    [
+        (
+            "time,accel,accel\n,x,y\ns,m/s2,m/s2\n",
+            ("accel (x, m/s2)", "accel (y, m/s2)"),
+            "lines 1 to 3 are the heading",
+        ),
+        (",north,north\n,rain,wind\ntime,,\n", ("north (rain)", "north (wind)"), "lines 1 to 3 are the heading"),
+        ("Station 7,,\nmade,2024-05-01,\n,,\ntime,rain,wind\n", ("rain", "wind"), "3 lines above the table left out"),
+        ("Station 7\n\ntime,rain,wind\ns,mm,m/s\n", ("rain (mm)", "wind (m/s)"), "1 line above the table left out"),
+    ],
+)
+def test_a_heading_of_several_lines_names_the_columns(
+    tmp_path: Path, head: str, channels: tuple[str, ...], told: str
+) -> None:
+    text = head + "".join(f"{k},{k * 1.5},{3 - k * 0.5}\n" for k in range(12))
+    sample = read(tmp_path, "a.csv", text)
+    assert sample.channels == channels and told in sample.notes
+    assert sample.x.values.shape == (12, 2) and sample.x.values[:, 0].tolist() == [1.5 * k for k in range(12)]

@@ -332,6 +332,11 @@ def test_rows_of_other_data_are_shown_from_the_first(view):
     view.canvas.bar.setValue(view.canvas.bar.maximum())
     give(view, shift_part(by=6), steps=MOVED)
     assert view.canvas.bar.value() > 0, "of the same data they stay"
+    view.canvas.zoom(0.5)
+    zoomed, scrolled = view.canvas.axis.first, view.canvas.bar.value()
+    view.set_frame(None)  # as while a network with another parameter is made
+    give(view, shift_part(by=6), steps=MOVED)
+    assert view.canvas.bar.value() == scrolled and view.canvas.axis.first == zoomed > 0
     give(view, shift_part(by=5), steps=MOVED, sample="square")
     assert view.canvas.bar.value() == 0
 

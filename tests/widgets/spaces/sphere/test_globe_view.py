@@ -115,3 +115,16 @@ def test_two_models_are_shown_beside_each_other(qtbot: QtBot, open_window: Open)
         assert chart.spectrum is not None
         np.testing.assert_array_equal(chart.spectrum.before, part.spectra["F(x)"])
     assert {name.split("/")[0] for name in view.numbers()} == {"sphere-cnn", "sphere-cnn-relu"}
+
+
+@pytest.mark.slow
+def test_panoramas_have_the_room_of_their_scale_where_it_is_little(qtbot: QtBot, open_window: Open) -> None:
+    window = open_window(FIRST)
+    view = window.panes.front()
+    assert isinstance(view, GlobeView)
+    for wide, seen in ((1600, True), (1024, False)):
+        window.resize(wide, 700)
+        for grid in view.panoramas:
+            qtbot.waitUntil(lambda grid=grid, seen=seen: grid.bar.isVisible() == seen)
+            frame = grid.item.frame()
+            assert frame.width() > 0.5 * grid.width() or frame.height() > 0.6 * grid.height(), (wide, frame)

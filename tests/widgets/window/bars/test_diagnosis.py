@@ -192,6 +192,21 @@ def test_where_there_is_nothing_to_test_no_half_of_a_sentence_says_so(qtbot: QtB
     assert line.text.text() == "Nothing to test" and line.button.isVisible() and "turn it" in line.text.toolTip()
 
 
+def test_what_is_unfolded_is_dimmed_while_it_belongs_to_another_element(qtbot: QtBot, open_window: Open) -> None:
+    window = open_window(State("faulty", device="cpu", steps=parse_chain("rotate:90")))
+    settle(qtbot, window, measured=True)
+    line = window.diagnosis
+    qtbot.mouseClick(line.more, Qt.MouseButton.LeftButton)
+    (chip, *_), sentence = line.whole.chips, line.whole.text.text()
+    assert chip.isEnabled() and not line.whole.veil.isVisible()
+    line.show_stale("computing, 3 s")
+    assert line.whole.veil.isVisible() and line.whole.veil.geometry() == line.whole.rect()
+    assert line.text.text() == "Computing, 3 s" and line.whole.text.text() == sentence
+    assert not chip.isEnabled() and not line.copy.isEnabled()
+    line.show_stale("")
+    assert chip.isEnabled() and line.copy.isEnabled() and not line.whole.veil.isVisible()
+
+
 def test_layers_without_a_known_effect_come_last(qtbot: QtBot, open_window: Open) -> None:
     window = open_window(State("faulty", device="cpu", steps=parse_chain("rotate:90")))
     settle(qtbot, window, measured=True)

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QPainter, QPen
 from PySide6.QtWidgets import QScrollBar, QWidget
@@ -52,6 +54,7 @@ class TimeCanvas(Plot):
     def __init__(self, parent: QWidget | None = None, pointer: Pointer | None = None) -> None:
         self.pointer = pointer or Pointer()
         self.shown, self.slots = Scene(), tuple[Slot, ...]()
+        self._spread: tuple[int, NDArray[np.float64] | None] = (0, None)  # steps and times that the zoom is over
         self.folded: set[str] = set()
         self.hot: tuple[str, int] | None = None  # side and step under the mouse
         self.peak = False  # whether heat rows show extremes where they are dense
@@ -101,9 +104,10 @@ class TimeCanvas(Plot):
         return float(self.bar.value())
 
     def set_scene(self, scene: Scene) -> None:
-        """Show another scene; the zoom stays while it is as long as the one before."""
+        """Show another scene; the zoom stays while it is as long as the one before, also with none in between."""
         longest, before = scene.longest, self.foot.times
-        if longest != self.shown.longest or scene.times is not self.shown.times:
+        if scene.rows and (longest != self._spread[0] or not same_times(scene.times, self._spread[1])):
+            self._spread = longest, scene.times
             scale = time_scale(scene.times)
             self.foot.follow(longest, scale)
             self.shown = scene
@@ -166,7 +170,8 @@ class TimeCanvas(Plot):
         self.slots = tuple(slots_of(self.shown.rows, self.folded, room))
         over = max(0, self.full_height() - self.height()) if self.slots else 0
         wide = self.bar.sizeHint().width()
-        self.bar.setRange(0, over)
+        if self.slots:  # without rows nothing is scrolled, and the next ones may be those of before
+            self.bar.setRange(0, over)
         self.bar.setPageStep(max(1, room))
         self.bar.setVisible(over > 0)
         self.bar.setGeometry(self.width() - wide, 0, wide, max(0, self.height() - round(FOOT)))
@@ -390,3 +395,7 @@ class TimeCanvas(Plot):
         if hot != self.hot:
             self.hot = hot
             self._mark()
+
+
+def same_times(one: NDArray[np.float64] | None, other: NDArray[np.float64] | None) -> bool:
+    return one is other or (one is not None and other is not None and np.array_equal(one, other))

@@ -69,6 +69,7 @@ class GlobeView(EyeView[tuple[Square, SpherePart]]):
         below = QHBoxLayout()
         for grid in self.panoramas:
             grid.enlarges = False
+            grid.levels_elsewhere = True  # below the globes
             grid.margins = (10.0, 6.0, 8.0, 6.0)
             below.addWidget(grid, 4)
             grid.pointed.connect(lambda at, grid=grid: self._hover(grid, at))
@@ -133,7 +134,7 @@ class GlobeView(EyeView[tuple[Square, SpherePart]]):
             self._named[grid] = [title for title, _, _ in told]
             # one below the other: each is twice as wide as high
             grid.set_values(np.stack(maps) if maps else None, -scale, scale, "signed", 1)
-            grid.set_title(" and ".join(self._named[grid]))
+            grid.set_title(" and ".join(self._named[grid]), brief=(", ".join(self._named[grid]), "answers"))
             grid.arrange()
         spectra = [(part, names, "power by degree") for names in SPECTRA]
         if several:
