@@ -303,12 +303,14 @@ def _run(args: argparse.Namespace, doors: Doors) -> int:
 
     def draw(out: Path) -> list[Path]:
         try:
-            return doors.pictures(engine_starter(args, doors), state, out)
+            with measured_by_us(state.model):
+                return doors.pictures(engine_starter(args, doors), state, out)
         except ImportError as error:
             raise BadInput(f"the pictures need Qt, which cannot be loaded ({error}); try --no-pictures") from error
 
-    with _aside(), measured_by_us(state.model):
-        report, tensors = engine_starter(args, doors)().report(state, args.layers)
+    with _aside():
+        with measured_by_us(state.model):  # what says nothing is not written
+            report, tensors = engine_starter(args, doors)().report(state, args.layers)
         write_report(folder, report, tensors, None if args.no_pictures else draw)
     if args.json:
         print(json.dumps(report, ensure_ascii=False))

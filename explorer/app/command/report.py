@@ -94,7 +94,7 @@ def capture_report(
         "parameters": dict(state.params),
         "data": state.sample or p.card.sample,
         "data_notes": list(sample.notes),
-        "model_notes": list(p.notes),
+        "model_notes": [*filter(None, [p.trouble.sentence]), *p.notes],
         "transform": chain_text(state.steps),
         "interventions": [str(one) for one in p.interventions],
         "changes": {name: [_number(c.on_x), _number(c.on_gx)] for name, c in changes(p, gx, answers).items()},

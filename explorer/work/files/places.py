@@ -26,10 +26,10 @@ def whole(path: str | Path) -> Path:
 
 
 def free(path: Path, taken: Collection[Path] = ()) -> Path:
-    """Return a path of which there is no file yet, and which is not taken."""
+    """Return a path of which there is no file yet, and which is none of the whole paths that are taken."""
     k = 2
     found = path
-    while found.exists() or found in taken:
+    while found.exists() or found.absolute() in taken:
         found, k = path.with_stem(f"{path.stem}-{k}"), k + 1
     return found
 

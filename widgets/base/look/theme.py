@@ -82,10 +82,14 @@ def use(choice: str) -> None:
     )
     _state["theme"] = DARK if dark else LIGHT
     app = QGuiApplication.instance()
-    if isinstance(app, QGuiApplication):
+    if isinstance(app, QApplication):
+        # one sheet in the place of another dresses each widget once for each that it lies in, a second or two in all;
+        # taken off first, once
+        app.setStyleSheet("")
         colour_controls(app, current())
-        if hasattr(app, "setStyleSheet"):
-            app.setStyleSheet(style_sheet(current()))
+        app.setStyleSheet(style_sheet(current()))
+    elif isinstance(app, QGuiApplication):
+        colour_controls(app, current())
     changes.changed.emit()
 
 

@@ -50,10 +50,23 @@ class Course:
 
     def marks(self, path: Path) -> str:
         """Return which steps of a lesson were done, as `Walk.marks` wrote it."""
-        return str(self._settings.value(f"{PREFIX}/{path.stem}", "")) if self.number(path) else ""
+        if not self.number(path):
+            return ""
+        self._settings.sync()  # another window, of a program of its own, may have come further
+        return str(self._settings.value(f"{PREFIX}/{path.stem}", "")).removeprefix("s")
 
     def keep(self, path: Path, marks: str) -> None:
-        """Remember which steps are done."""
+        """Remember which steps are done; what another window has seen done of them stays."""
+        before = self.marks(path)
+        if len(before) == len(marks):
+            marks = "".join("1" if "1" in pair else "0" for pair in zip(before, marks, strict=True))
+        self._put(path, marks)
+
+    def forget(self, path: Path) -> None:
+        """Take a lesson for one of which no step is done."""
+        self._put(path, "")
+
+    def _put(self, path: Path, marks: str) -> None:
         if self.number(path):
             # a letter before it, so that no reader of settings takes it for a number
             self._settings.setValue(f"{PREFIX}/{path.stem}", f"s{marks}")
@@ -65,7 +78,7 @@ class Course:
 
     def walk(self, path: Path, session: Session) -> Walk:
         """Return the way through a lesson, as far as it was gone before."""
-        return Walk(session.tasks, self.marks(path).removeprefix("s"))
+        return Walk(session.tasks, self.marks(path))
 
     def progress(self) -> tuple[int, int]:
         """Return how many lessons are done, and of how many."""

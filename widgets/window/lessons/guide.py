@@ -89,7 +89,7 @@ class Guide(QObject):
 
     def begin_again(self) -> None:
         """Go back to how the lesson begins, with no step done."""
-        self.course.keep(self._path, "")
+        self.course.forget(self._path)
         self._controller.open_state(self._session.state)
         self.open(self._session, str(self._path))
 

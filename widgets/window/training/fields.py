@@ -87,10 +87,11 @@ class Weights(QLineEdit):
     """The file that the weights are written to: of the training that was started last, until the next one begins."""
 
     def __init__(self, folder: Path, taken: Callable[[], Collection[Path]]) -> None:
-        """Write into a folder where no other is named; `taken` are the files of other trainings."""
+        """Write into a folder where no other is named; `taken` are the whole paths of files of other trainings."""
         super().__init__()
         self.folder = folder
         self._taken = taken
+        self._proposed = ""
         self.setToolTip("The weights are written here when the training is over")
         self.browse = button("…")
         self.browse.setAccessibleName("Choose the file")
@@ -108,13 +109,19 @@ class Weights(QLineEdit):
         """Return a file for a network that is not there, and that no training will write."""
         return free(self.folder / f"{file_stem(info.name)}.safetensors", self.taken)
 
+    def propose(self, path: Path) -> None:
+        """Name a file that no person has chosen: one that is there by the time it is written is not written over."""
+        self._proposed = str(path)
+        self.setText(self._proposed)
+
     def take(self) -> Path:
         """Return the file of a training that begins, and show it: another one where the named one is taken.
 
         Those of others that are trained beside it, and of later ones, are named in its folder.
         """
-        if self.path in self.taken:
-            self.setText(str(free(self.path, self.taken)))
+        taken = self.taken
+        if self.path.absolute() in taken or (self.text() == self._proposed and self.path.exists()):
+            self.propose(free(self.path, taken))
         self.folder = self.path.parent
         return self.path
 

@@ -141,7 +141,7 @@ class GoOn(QCheckBox):
     def look(self, *_: object) -> None:
         """Look for one beside the file that is named; what runs is not offered to another one."""
         path = self._weights.path
-        plan = {} if path in self._weights.taken else plan_of(folder_of(path))
+        plan = {} if path.absolute() in self._weights.taken else plan_of(folder_of(path))
         there = bool(plan) and plan.get("model") == self._card.currentData()
         if there:
             self.setText(f"Go on from step {plan['step']:,}, which is kept")

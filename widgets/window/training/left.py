@@ -16,6 +16,7 @@ from widgets.window.training.kept import KEPT, plan_of, put_beside, recover
 from widgets.window.training.told import Wanted
 
 PREFIX, LOCK, NOTE = "training-", "window.lock", "wanted.json"
+_ours: set[str] = set()  # folders of this program's own trainings
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +47,7 @@ class Place:
             home = None  # then where files of a moment are, and nobody looks for it
         self._folder = TemporaryDirectory(prefix=PREFIX, dir=home, ignore_cleanup_errors=True)
         self.name = self._folder.name
+        _ours.add(self.name)
         self._lock = _lock(Path(self.name))
         self._lock.tryLock(0)
         with contextlib.suppress(OSError):  # a disk that is full is told of with the first step that is not kept
@@ -56,6 +58,21 @@ class Place:
         """Take it away."""
         self._lock.unlock()
         self._folder.cleanup()
+        _ours.discard(self.name)
+
+
+def written_by_others() -> set[Path]:
+    """Return the files that trainings of windows of other programs will write: two must not write the same."""
+    found = set()
+    for note in _home().glob(f"{PREFIX}*/{NOTE}"):
+        if str(note.parent) in _ours:
+            continue
+        lock = _lock(note.parent)
+        if lock.tryLock(0):  # its window is gone
+            lock.unlock()
+        elif (wanted := _noted(note.parent)) is not None:
+            found.add(wanted[0])
+    return found
 
 
 def find() -> list[Left]:
@@ -76,16 +93,23 @@ def find() -> list[Left]:
 
 def _taken_home(folder: Path) -> Left | None:
     made = folder / KEPT
-    try:
-        note = json.loads((folder / NOTE).read_text(encoding="utf-8"))
-        path, examples = Path(note["path"]), str(note["examples"])
-    except (OSError, ValueError, KeyError, TypeError):
+    if (wanted := _noted(folder)) is None:
         return None
+    path, examples = wanted
     plan = plan_of(made)
     if not plan or not path.parent.is_dir():
         return None
     recover(folder, examples)
     return Left(path, str(plan["model"]), plan["step"]) if put_beside(folder, path) else None
+
+
+def _noted(folder: Path) -> tuple[Path, str] | None:
+    """Return where a training writes its weights and what it learns, None where that cannot be read."""
+    try:
+        note = json.loads((folder / NOTE).read_text(encoding="utf-8"))
+        return Path(note["path"]), str(note["examples"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
 
 
 def _home() -> Path:

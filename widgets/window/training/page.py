@@ -34,6 +34,7 @@ from widgets.base.controls.progress import Progress
 from widgets.base.look import theme
 from widgets.window.training.fields import SPEEDS, Examples, Weights, beside, button, row_of
 from widgets.window.training.kept import GoOn
+from widgets.window.training.left import written_by_others
 from widgets.window.training.panels import ErrorPanel, LossPanel
 from widgets.window.training.run import Run, may_end
 from widgets.window.training.told import Wanted
@@ -265,7 +266,7 @@ class TrainPage(Dialog):
             self._start(info, self.path.free(info))
 
     def _name_file(self) -> None:
-        self.path.setText(str(self.path.free(self.info)))
+        self.path.propose(self.path.free(self.info))
         self.examples.of(self.info)
         self._offer_others()
         if self.run is not None:
@@ -287,7 +288,7 @@ class TrainPage(Dialog):
     def _taken(self) -> set[Path]:
         """Return the files that trainings have written or will write; one that was stopped leaves its own to others."""
         runs = [run for run in self.runs if run.process.running or run.resumable or run.wanted.path.exists()]
-        return {run.wanted.path for run in runs}
+        return {run.wanted.path.absolute() for run in runs} | written_by_others()
 
     # steering -------------------------------------------------------------------------------------------------
     def _steer(self, index: int) -> None:

@@ -51,6 +51,17 @@ class _Element:
     name: str
     count: int
     properties: list[_Property] = field(default_factory=list)
+    names: set[str] = field(default_factory=set)
+
+    def add(self, one: _Property, number: int) -> None:
+        """Take a property of a line of the header."""
+        if one.name in self.names:
+            raise Broken(
+                f"line {number} of its header names {one.name[:40]!r} of {self.name[:40]!r} a second time",
+                "save it again",
+            )
+        self.names.add(one.name)
+        self.properties.append(one)
 
 
 def _header(head: bytes) -> tuple[str, list[_Element], int, int]:
@@ -70,9 +81,9 @@ def _header(head: bytes) -> tuple[str, list[_Element], int, int]:
             case ["property", "list", count, kind, name] if elements and {count, kind} <= _TYPES.keys():
                 if _TYPES[count][0] == "f":
                     raise Broken(f"line {number} of its header counts with {count} numbers", "save it again")
-                elements[-1].properties.append(_Property(name, _TYPES[kind], _TYPES[count]))
+                elements[-1].add(_Property(name, _TYPES[kind], _TYPES[count]), number)
             case ["property", kind, name] if elements and kind in _TYPES:
-                elements[-1].properties.append(_Property(name, _TYPES[kind]))
+                elements[-1].add(_Property(name, _TYPES[kind]), number)
             case ["ply"] | ["comment" | "obj_info", *_] | []:
                 pass
             case _:

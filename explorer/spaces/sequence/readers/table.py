@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
+from math import isinf, isnan
 from pathlib import Path
 
 import numpy as np
@@ -103,32 +104,36 @@ def _slow(lines: list[str], numbers: list[int], layout: Layout) -> tuple[NDArray
     """Read cell by cell; return (steps, columns), NaN for gaps, where the first is, and what was made of commas."""
     table = np.zeros((len(lines), layout.columns))
     gap, commas = "", _Commas(lines, layout)
+    left_out, needed = {*layout.texts, layout.clock}, {layout.time, layout.label, layout.batch}
     for row, (n, line) in enumerate(zip(numbers, lines)):
         cells = cells_of(line, layout.mark)
         if len(cells) != layout.columns:
             what = f"line {n} has {len(cells)} column(s) in place of {layout.columns}"
             raise Broken(what, "make all lines equally long; leave a value empty where it is not known")
         for k, cell in enumerate(cells):
-            if k in layout.texts or k == layout.clock:
+            if k in left_out:
                 continue
             dated = k == layout.time and layout.dates
             cell = f"{cell} {cells[layout.clock]}" if dated and layout.clock is not None else cell
             value = moment_of(cell, layout.month_first) if dated else number_of(cell)
-            at = f"line {n}, column {k + 1}"
             if value is None and has_comma(cell) and (value := commas.number(cell, k)) is None:
-                what = f"{at} has {cell!r}, whose comma may be that of decimals or of thousands"
+                what = f"{_at(n, k)} has {cell!r}, whose comma may be that of decimals or of thousands"
                 raise Broken(what, "write numbers with a decimal point, or semicolons between columns")
             if value is None:
                 wanted = "a date must stand, as 2024-01-31" if dated else "a number must stand"
-                raise Broken(f"{at} has {cell[:40]!r} where {wanted}", _CORRECT)
-            if np.isinf(value):
-                raise Broken(f"{at} is infinite", "correct it, or leave it empty where it is not known")
-            if np.isnan(value):
-                if k in (layout.time, layout.label, layout.batch):
-                    raise Broken(f"{at} is empty, and every step needs its {_what(layout, k)}", _CORRECT)
-                gap = gap or at
+                raise Broken(f"{_at(n, k)} has {cell[:40]!r} where {wanted}", _CORRECT)
+            if isinf(value):  # not numpy's, nor the place of each: there may be millions
+                raise Broken(f"{_at(n, k)} is infinite", "correct it, or leave it empty where it is not known")
+            if isnan(value):
+                if k in needed:
+                    raise Broken(f"{_at(n, k)} is empty, and every step needs its {_what(layout, k)}", _CORRECT)
+                gap = gap or _at(n, k)
             table[row, k] = value
     return table, gap, commas.notes
+
+
+def _at(line: int, column: int) -> str:
+    return f"line {line}, column {column + 1}"
 
 
 def _what(layout: Layout, column: int) -> str:

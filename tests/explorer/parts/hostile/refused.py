@@ -325,6 +325,7 @@ def refused_files() -> Mapping[str, tuple[Refused, ...]]:
             ("a.ply", ply().replace(b"face 6", b"face 99999999999"), "the most is"),
             ("a.ply", ply("").replace(b"4 0 1 3 2", b"5 0 1 3 2"), "takes 6"),
             ("a.ply", _LISTED, "x of its vertices is a list"),
+            ("a.ply", ply().replace(b"float z", b"float x"), "'x' of 'vertex' a second time"),
         ),
         "vtk": (
             ("a.vtk", _cut("vtk"), "truncated"),

@@ -314,3 +314,28 @@ def test_a_folder_that_was_being_filled_goes_with_its_process(
     assert (out / "stage.png").exists() is whole and (out / "captures.safetensors").exists() is whole
     assert ((out / "report.json").read_text() == "the old one") is not whole
     assert not list(temporary.iterdir()) and not list(tmp_path.glob(".*"))
+
+
+@pytest.mark.slow
+def test_what_says_nothing_is_not_written(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """The sentence said that nothing can be said of what was measured, and beside it lay a report of that."""
+    name = network(tmp_path, "import builtins; builtins.open = lambda *_, **__: 1 / 0; return x")
+    words = ["run", name, "--trust", "--data", ramp(tmp_path), "--transform", "rotate:180", "--device", "cpu"]
+    refused(
+        said(capsys, *words, "--no-pictures", "--out", tmp_path / "out"), "Net in net.py has replaced builtins.open"
+    )
+    assert not (tmp_path / "out").exists() and not list(tmp_path.glob(".*"))
+
+
+@pytest.mark.slow
+def test_a_report_says_that_answers_vary_from_call_to_call(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """`run` wrote "broken" of such a network and no more, which `check` says of it."""
+    name = network(tmp_path)
+    path = Path(name.partition(":Net")[0])
+    path.write_text(
+        path.read_text().replace("self.conv(self.trap(x))", "self.conv(x) + len(TURNED + [TURNED.append(1)])")
+    )
+    words = ["run", name, "--trust", "--data", ramp(tmp_path), "--transform", "rotate:180", "--device", "cpu", "--json"]
+    told = said(capsys, *words, "--no-pictures", "--out", tmp_path / "out")
+    assert told.code == 0, told.err
+    assert any("call to call" in note for note in told.json["model_notes"]), told.json["model_notes"]
