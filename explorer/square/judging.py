@@ -109,7 +109,7 @@ def _of_casts(p: Prepared, layer: Layer) -> float:
 
 def _unclear(p: Prepared, measures: Mapping[str, Measure]) -> str:
     """Say that an error of an output may be rounding or a fault, in a precision that cannot tell; else ""."""
-    for name, error in ((n, measures[n].relative) for n in p.trace.outputs if measures[n].exact):
+    for name, error in ((n, measures[n].cumulative or 0.0) for n in p.trace.outputs if measures[n].exact):
         if rounding.unclear(error, torch.float16, 1) and rounding.unclear(error, _lowest(p), p.trace[name].rank):
             return sentences.unclear(name, error, _lowest(p))
     return ""

@@ -13,7 +13,7 @@ from explorer.app.thread.failures import is_kind, sentence
 from explorer.work.progress import Cancelled
 from widgets.base.look import theme
 
-PAGE = "the page “Say what it takes…”"
+PAGE = "“Say what it takes…”"
 _OPTION = re.compile(r"--input(?: '[^']*'| \"[^\"]*\"| KIND)?")
 
 
