@@ -31,7 +31,7 @@ from explorer.equivariance.trial.remembered import Remembered
 from explorer.equivariance.trial.sufficing import Square, Sufficing
 from explorer.equivariance.trial.vanishing import settled
 from explorer.equivariance.verdict import sentences
-from explorer.equivariance.verdict.guilt import first_seen, guilty_layers, unknown_before
+from explorer.equivariance.verdict.guilt import first_before, first_seen, guilty_layers, unknown_before
 from explorer.equivariance.verdict.hints import hints
 from explorer.equivariance.verdict.outcome import LayerReport, Report, model_hash, versions
 from explorer.network.describing.statistics import first_nan, statistics
@@ -291,9 +291,11 @@ class Audit:
         declared = [name for name in guilty if not by_name[name].guessed]
         verdict = "broken" if seen or declared else "no law"
         if judged and verdict == "no law":
-            silent = [end for end in judged if self._says_nothing(end)]
-            verdict, self.constant = ("no law", True) if silent == judged else ("holds", False)
+            doubtful = rounding.doubtful(judged, self.trace, self.rounding, self.coarse or self.dtype)
+            silent = [end for end in judged if end.name not in doubtful and self._says_nothing(end)]
+            verdict, self.constant = ("no law", True) if doubtful or silent == judged else ("holds", False)
             notes += [sentences.same_answer(end.name, len(ends) > 1) for end in silent]
+            notes += [sentences.unclear(n, e, self.coarse or self.dtype) for n, e in doubtful.items()]
         guesses = [name for name in guilty if name not in declared]
         elsewhere, heard, exchanged = list[str](), list[str](), list[str]()
         if verdict == "broken" and guesses and not self.random and not self.unsteady:
@@ -323,17 +325,16 @@ class Audit:
                 bare = len(guilty) == 1 and row.local is None
                 notes.append(self._between(row, rows, law) if bare else sentences.guess(row.name, row.field))
                 made = bool(declared) or mended is not None or not any(square.whole for square in trial.squares)
+                earlier = first_before(self.trace, rows, guilty) if mended is None else ""
+                notes += [sentences.earlier(earlier)] if earlier else []
             else:
                 guilty = mended
                 notes.append(sentences.mended(guilty))
         elif guesses:
             notes.append(sentences.failing(guesses, verdict == "holds"))
             guilty = []
-        for end in ends if verdict == "holds" else ():
-            if end not in judged:
-                notes.append(
-                    f"{end.name}, tensor {self.trace[end.name].part + 1} of the result, has no law and was not judged"
-                )
+        left = [end.name for end in ends if end not in judged] if verdict == "holds" else []
+        notes += [sentences.unjudged(name, self.trace[name].part) for name in left]
         if verdict == "broken" and len(guilty) == 1 and (unknown := unknown_before(self.trace, law, guilty[0], hears)):
             row = by_name[guilty[0]]
             if row.local is None or not row.breaks_alone:
@@ -347,8 +348,7 @@ class Audit:
         for end in judged if verdict == "broken" else ():
             notes += sentences.in_part(end.name, self.errors[end.name], end.tolerance)
         if self.coarse is not None:
-            word = str(self.coarse).removeprefix("torch.")
-            notes.append(f"the network makes {word} numbers in its forward: its laws are tested to that precision only")
+            notes.append(sentences.coarse(self.coarse))
         if verdict == "no law" and not self.constant:
             labels, exact = [label for label, _ in self.elements], any(exact for _, exact in self.elements)
             places = inference_of(self.cases[0].inputs).size_words(self.cases[0].inputs)

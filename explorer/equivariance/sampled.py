@@ -99,11 +99,7 @@ def _shared(fed: tuple[Tensor, ...], values: Mapping[str, Tensor]) -> tuple[Tens
         alike = (v for v in reversed(list(values.values())) if v.shape == given.shape and v.dtype == given.dtype)
         return next((v for v in alike if torch.equal(v, given)), given)
 
-    found = tuple(one(given) for given in fed)
-    if isinstance(fed, Fed):
-        found = Fed(found)
-        found.form, found.again = fed.form, fed.again
-    return found
+    return Fed.like((one(given) for given in fed), fed)
 
 
 def fed_otherwise(one: Sequence[Tensor], other: Sequence[Tensor]) -> bool:

@@ -30,11 +30,6 @@ from explorer.square.preparing.kept import kept
 from explorer.square.preparing.prepare import Prepared, meet_chance
 from explorer.work.progress import waited
 
-ELSEWHERE = (
-    "the law holds on this x and breaks on other numbers of its shape: what makes the fault meets nothing here, "
-    "as a border where x is empty"
-)
-HIDDEN = "the fault is less than the rounding of this precision in the answer: choose float64 to read it"
 PLAIN = 1e-9  # relative error in double precision up to which an answer obeys its law
 
 
@@ -50,7 +45,7 @@ def limit(p: Prepared, layer: Layer, element: Element, error: float, alone: bool
     if of_run < error <= of_filters:
         of_filters = _tried(p, element, layer.name, of_filters, alone)
     if error > max(of_run, of_filters):
-        of_run = max(of_run, _of_casts(p)[layer.name])
+        of_run = max(of_run, _of_casts(p, layer))
     if of_filters <= of_run:
         return of_run
     return rounding.limit(of_run, of_filters, variation(p).get(layer.name))
@@ -100,13 +95,25 @@ def _of_storing(p: Prepared, element: Element) -> dict[str, tuple[float, float |
 
 
 @kept()
-def _of_casts(p: Prepared) -> dict[str, float]:
-    """Return what the lowest precision excuses that the network's own code turns numbers of the run into."""
+def _lowest(p: Prepared) -> torch.dtype:
+    """Return the lowest precision that the network's own code turns numbers of the run into."""
     casts = rounding.Casts(p.dtype)
     with p.unrecorded(), casts:
         reseed(p.seed)
         called(p.model, p.inputs, clone=True)  # a network may work in place in what it is given
-    return rounding.of_run(p.trace, casts.lowest or p.dtype)
+    return casts.lowest or p.dtype
+
+
+def _of_casts(p: Prepared, layer: Layer) -> float:
+    return measure.tolerance(_lowest(p), layer.rank)
+
+
+def _unclear(p: Prepared, measures: Mapping[str, Measure]) -> str:
+    """Say that an error of an output may be rounding or a fault, in a precision that cannot tell; else ""."""
+    for name, error in ((n, measures[n].cumulative or 0.0) for n in p.trace.outputs if measures[n].exact):
+        if rounding.unclear(error, torch.float16, 1) and rounding.unclear(error, _lowest(p), p.trace[name].rank):
+            return sentences.unclear(name, error, _lowest(p))
+    return ""
 
 
 @kept()
@@ -219,7 +226,7 @@ def _limit_in_double(p: Prepared, layer: Layer, element: Element, error: float, 
     if PLAIN < error <= stored:
         stored = _tried(p, element, layer.name, stored, alone)
     most = rounding.limit(PLAIN, stored, variation(p).get(layer.name)) if stored > PLAIN else PLAIN
-    if error > most and (coarse := _of_casts(p)[layer.name]) > run_rounding(p)[layer.name]:
+    if error > most and (coarse := _of_casts(p, layer)) > run_rounding(p)[layer.name]:
         most = max(most, coarse)  # its own code rounds more than a run in single precision does
     return most
 
@@ -274,7 +281,6 @@ def variation(p: Prepared) -> dict[str, float]:
     """Return per layer the relative distance of its values on unrelated inputs."""
     meet_chance(p)
     found = rounding.variation(p.trace, p.values, p.chance)
-
     for name, apart in rounding.variation_anew(p.trace, p.values, p.inputs, p.seed, partial(_run, p)).items():
         found[name] = max(apart, found.get(name, 0.0))
     return found
@@ -336,7 +342,9 @@ def judged(
             verdict = ""
         else:
             verdict = "holds" if any(end is not None and end.exact for end in ends) else "no law"
-        if verdict == "holds" and _constant(p, measures, element):
+        if verdict == "holds" and (unclear := _unclear(p, measures)):
+            verdict, square = "no law", replace(square, message=unclear, brief="too coarse to tell a fault")
+        elif verdict == "holds" and _constant(p, measures, element):
             measures = {n: replace(m, verdict="no law") if n in p.trace.outputs else m for n, m in measures.items()}
             constant = sentences.same_answer(p.trace.output, len(p.trace.outputs) > 1)
             verdict, square = "no law", replace(square, message=constant, brief="the output is the same for all data")
@@ -354,7 +362,7 @@ def judged(
     if shows and idle:
         told = (*told, *_between(p, measures, shows, element))
     if elsewhere or hidden:
-        told = (ELSEWHERE if elsewhere else HIDDEN, *told)
+        told = (sentences.ELSEWHERE if elsewhere else sentences.HIDDEN, *told)
     if p.trouble and not p.trouble.layer and verdict == "broken":
         told = (p.trouble.sentence, *told)
     return replace(square, measures=measures, verdict=verdict, guilty=tuple(guilty), shows=shows, hints=told)

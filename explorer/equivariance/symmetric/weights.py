@@ -182,8 +182,7 @@ def _projected(setting: Setting, names: tuple[str, ...], elements: list[Element]
     own = dict(module.named_parameters())
     start = [own[name].detach() for name in names]
     trial = _Trial(setting, module, names, tuple(_generators(elements, setting)))
-    double = Fed(t.double() if t.is_floating_point() else t for t in setting.fed)
-    double.form = getattr(setting.fed, "form", None)
+    double = Fed.like((t.double() if t.is_floating_point() else t for t in setting.fed), setting.fed)
     until = time.process_time() + SECONDS
     fields, count = setting.layer.inputs, 2
     largest = max(range(len(start)), key=lambda k: start[k].numel())

@@ -7,8 +7,8 @@ Turning an image asks that filters be symmetric themselves, and they are so only
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor, nn
@@ -26,6 +26,8 @@ from explorer.network.tracing.walking import named_tensors
 LEAST = (
     1e-12  # relative, in float64: means of large volumes round by 1e-13, and no fault that anybody makes is as small
 )
+_COARSE = 1e-4  # epsilon from which on rounding may be as large as faults that people make
+_LIKELY = 2.0  # epsilons of rounding that a layer has as a rule: what permutes places changes the order of sums alone
 _HALF_K = 4.0  # in place of measure.K: a filter that is symmetric up to half precision differs by a few roundings
 
 
@@ -90,6 +92,34 @@ def of_filters(made: Mapping[str, float], trace: Trace, alone: bool = False) -> 
 def coarseness(eps: float) -> float:
     """Return the relative error that one layer of numbers stored with `eps` may have."""
     return (measure.K if eps <= torch.finfo(torch.float32).eps else _HALF_K) * eps
+
+
+def unclear(error: float, dtype: torch.dtype, rank: int) -> bool:
+    """Say whether an error that rounding excuses is so large that it may be a fault as well.
+
+    Args:
+        dtype: the lowest precision of the run.
+        rank: how many weighted layers led to it.
+    """
+    eps = torch.finfo(dtype).eps
+    return eps > _COARSE and error > _LIKELY * eps * math.sqrt(max(rank, 1))
+
+
+class _Row(Protocol):
+    @property
+    def name(self) -> str: ...
+    @property
+    def cumulative_max(self) -> float | None: ...
+    @property
+    def tolerance(self) -> float: ...
+
+
+def doubtful(
+    rows: Iterable[_Row], trace: Trace, excused: Mapping[str, float], dtype: torch.dtype
+) -> dict[str, float]:  # fmt: skip
+    """Return {layer: error} of those that rounding excuses, and nobody's wish, although they may be faults."""
+    found = {row.name: row.cumulative_max or 0.0 for row in rows if row.tolerance >= excused[row.name]}
+    return {name: error for name, error in found.items() if unclear(error, dtype, trace[name].rank)}
 
 
 def _around(module: str) -> list[str]:

@@ -74,6 +74,13 @@ def first_seen(trace: Trace, rows: Sequence[Finding], acquitted: Set[str] = froz
     return found or next((row.name for row in rows if row.seen), "")
 
 
+def first_before(trace: Trace, rows: Sequence[Finding], guilty: Collection[str]) -> str:
+    """Return the first layer that shows a fault before any of these is run, "" where none does: not all is theirs."""
+    names = [layer.name for layer in trace.layers]
+    shows = first_seen(trace, rows)
+    return shows if shows and all(names.index(shows) < names.index(name) for name in guilty) else ""
+
+
 def inheriting(trace: Trace, rows: Sequence[Finding]) -> set[str]:
     """Return what cannot be fed alone and shows the fault of what the module is given that it is a part of.
 

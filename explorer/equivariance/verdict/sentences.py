@@ -16,6 +16,12 @@ Key = TypeVar("Key")
 Shapes = Mapping[str, tuple[Sequence[int], Sequence[int]]]
 Path = tuple[Sequence[str], Sequence[str] | None]
 
+ELSEWHERE = (
+    "the law holds on this x and breaks on other numbers of its shape: what makes the fault meets nothing here, "
+    "as a border where x is empty"
+)
+HIDDEN = "the fault is less than the rounding of this precision in the answer: choose float64 to read it"
+
 
 def listed(names: Sequence[str], most: int = 4, mark: str = ", ") -> str:
     """Return "a, b, c, d, ..." of names, each once; `mark` stands between them."""
@@ -275,6 +281,33 @@ def same_answer(name: str, several: bool) -> str:
     return (
         f"{what} stays the same, but for rounding, when the values of the input are replaced: whether it keeps the law "
         "cannot be told; other layers are judged each by itself"
+    )
+
+
+def unjudged(name: str, part: int) -> str:
+    """Say that a tensor of the result has no verdict."""
+    return f"{name}, tensor {part + 1} of the result, has no law and was not judged"
+
+
+def coarse(dtype: torch.dtype) -> str:
+    """Say that a network turns numbers into a lower precision than that of the run."""
+    word = str(dtype).removeprefix("torch.")
+    return f"the network makes {word} numbers in its forward: its laws are tested to that precision only"
+
+
+def earlier(name: str) -> str:
+    """Say where a fault shows before the layers that were found guilty."""
+    return (
+        f"a fault shows before that, in {name}, which obeys its law by itself: what it is given does not move with the "
+        "data, as a table of positions does not, unless its guessed field type is wrong"
+    )
+
+
+def unclear(name: str, error: float, dtype: torch.dtype) -> str:
+    """Say that an error may be rounding or a fault, in a precision that is too low to tell."""
+    return (
+        f"{name} is off by {error:.1g}: in {str(dtype).removeprefix('torch.')} that may be rounding or a fault, so "
+        "there is no verdict; run it in float32, its own code as well"
     )
 
 

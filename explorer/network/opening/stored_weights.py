@@ -15,10 +15,11 @@ from explorer.network.opening.files.contents import FileError
 from explorer.network.opening.files.looking import contents
 from explorer.network.opening.refusals import Misfit, ModelError
 from explorer.work.files.places import RESOURCES
-from explorer.work.words import first_line
+from explorer.work.words import first_line, printable
 
 WEIGHTS = RESOURCES / "weights"
 DEEPEST = 3  # tables within tables of a checkpoint
+NAMED = 4  # of what a pickle asks for, in a sentence
 
 
 def load_weights(model: nn.Module, path: Path, strict: bool = True) -> tuple[str, ...]:
@@ -121,9 +122,17 @@ def _read(path: Path) -> dict[str, dict[str, Tensor]]:
         if not isinstance(error, UnpicklingError):
             reason = first_line(error)
         try:
-            kind = contents(path).kind
-            if not kind.startswith(("checkpoint", "pickle")):
-                reason = f"it is a file of the kind {kind}; give safetensors or a checkpoint of model.state_dict()"
+            found = contents(path)
+            if not found.kind.startswith(("checkpoint", "pickle")):
+                reason = (
+                    f"it is a file of the kind {found.kind}; give safetensors or a checkpoint of model.state_dict()"
+                )
+            elif asked := [printable(n.name[:60]) for n in found.names if n.verdict != "allowed"]:
+                more = ", …" if len(asked) > NAMED else ""
+                reason = (
+                    f"its pickle asks for {', '.join(asked[:NAMED])}{more}, which is code and no tensor: nothing of it "
+                    "was executed; save model.state_dict()"
+                )
         except FileError as damaged:  # which says where
             reason = str(damaged).partition(": ")[2]
         raise ModelError(str(path), f"{path.name} is no readable weights file: {reason}") from error

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from functools import lru_cache
 from typing import Any
@@ -208,6 +208,7 @@ class Fed(tuple[Tensor, ...]):
 
     form: tuple[Any, tuple[Any, ...]] | None = None  # how they lie in (args, kwargs), None for tensors in their order
     again: Callable[..., Tensor] | None = None  # of what no module returns: makes it of other such tensors
+    autocast: tuple[str, torch.dtype] | None = None  # the device and precision, of a call under `torch.autocast`
 
     @classmethod
     def of(cls, args: tuple[Any, ...], kwargs: Mapping[str, Any], clone: bool) -> Fed:
@@ -218,8 +219,19 @@ class Fed(tuple[Tensor, ...]):
         leaves, spec = (list(args), None) if plain else tree_flatten((args, dict(kwargs)))
         tensors = [leaf for leaf in leaves if isinstance(leaf, Tensor)]
         found = cls(t.clone() for t in tensors) if clone else cls(tensors)
+        kind = tensors[0].device.type if tensors else "cpu"
+        if torch.is_autocast_enabled(kind):
+            found.autocast = kind, torch.get_autocast_dtype(kind)
         if not plain:
             found.form = spec, tuple(None if isinstance(leaf, Tensor) else (leaf,) for leaf in leaves)
+        return found
+
+    @classmethod
+    def like(cls, tensors: Iterable[Tensor], kept: tuple[Tensor, ...]) -> Fed:
+        """Return these tensors, to be given as `kept` were."""
+        found = cls(tensors)
+        if isinstance(kept, Fed):
+            found.form, found.again, found.autocast = kept.form, kept.again, kept.autocast
         return found
 
     def filled(self, tensors: tuple[Tensor, ...]) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -295,13 +307,14 @@ def feed(
         like: what `capture` kept of its inputs: the form that its arguments have around the tensors.
     """
     if isinstance(like, Fed) and like.again is not None:
-        return like.again(*tensors)
+        with _cast_as(like):
+            return like.again(*tensors)
     module = model.get_submodule(trace[name].module)
     tensors = tuple(t.clone() for t in tensors) if trace.clones else tensors
     tensors = (*(laid_out(t, before) for t, before in zip(tensors, like)), *tensors[len(like) :])
     args, kwargs = like.filled(tensors) if isinstance(like, Fed) else (tensors, {})
     try:
-        with standing_for(trace[name].call), within(name):
+        with standing_for(trace[name].call), within(name), _cast_as(like):
             answer = module(*args, **kwargs)
             result = next(itertools.islice(tensors_in(answer), trace[name].part, None), None)
     except (Cancelled, KeyboardInterrupt, torch.OutOfMemoryError, LayerError):
@@ -312,6 +325,12 @@ def feed(
     if result is None:
         raise LayerError(name, f"layer {name} gave a tensor before, and now {no_tensor(answer)}")
     return result
+
+
+def _cast_as(like: tuple[Tensor, ...]) -> AbstractContextManager[object]:
+    """Return the `torch.autocast` that a module was called under, or nothing."""
+    cast = like.autocast if isinstance(like, Fed) else None
+    return nullcontext() if cast is None else torch.autocast(cast[0], cast[1], cache_enabled=False)
 
 
 def calls_alike(model: nn.Module, inputs: Inputs, trace: Trace) -> bool:

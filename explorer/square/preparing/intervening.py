@@ -215,8 +215,7 @@ def setting_of(base: Prepared, model: nn.Module, name: str, group: str) -> Setti
     inputs = base.inputs.to(dtype=own)
     found = [g.on(inputs) for g in elements_of(base, group)]
     kept = base.fed.get(base.trace[name].called, ())
-    fed = Fed(t.to(own) if t.is_floating_point() else t for t in kept)
-    fed.form = getattr(kept, "form", None)
+    fed = Fed.like((t.to(own) if t.is_floating_point() else t for t in kept), kept)
     return Setting(model, base.trace, base.trace[name], inputs, fed, tuple(found), base.seed)
 
 

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from equiscope import sequence
 from explorer.declare.groups import cyclic
 from explorer.declare.types.fields import Regular, Scalar
 from explorer.equivariance.check import check_equivariance
@@ -381,3 +382,23 @@ def test_a_field_that_lacks_the_mirrors_is_named_and_what_ends_in_one_is_not_jud
     assert check_equivariance(nn.Sequential(Lift(), Pool()), (2, 1, 9, 9), "C4").verdict == "holds"
     ends_there = check_equivariance(nn.Sequential(Lift()), (2, 1, 9, 9), "D4")
     assert ends_there.verdict == "no law" and any("not judged" in note for note in ends_there.warnings)
+
+
+class Placed(nn.Module):
+    """Adds a table of places to a sequence before attention, which hears the zeros of a delay too."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.enter, self.places = nn.Linear(3, 8), nn.Embedding(64, 8)
+        self.mix = nn.MultiheadAttention(8, 2, batch_first=True)
+
+    def forward(self, x: Tensor) -> Tensor:
+        h = self.enter(x) + self.places(torch.arange(x.shape[1], device=x.device))
+        return self.mix(h, h, h)[0]
+
+
+def test_a_fault_before_the_guilty_layers_is_told() -> None:
+    torch.manual_seed(0)
+    report = check_equivariance(Placed(), sequence(torch.rand(40, 3), "NTC"), "shift")
+    assert "places" not in report.guilty and report.verdict == "broken"
+    assert any("a fault shows before that, in places, which obeys its law" in note for note in report.warnings)

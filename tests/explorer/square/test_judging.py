@@ -14,11 +14,12 @@ from explorer.app.command.audit import audit
 from explorer.data.finding import find_sample
 from explorer.declare.elements import chain_element, parse_chain
 from explorer.equivariance.check import check_equivariance
+from explorer.equivariance.verdict.sentences import ELSEWHERE, HIDDEN
 from explorer.network.input.inputs import inputs_from
 from explorer.spaces.grid.network.form import InputSpec
 from explorer.square.evaluate import refine, square
 from explorer.square.frame import Square
-from explorer.square.judging import ELSEWHERE, HIDDEN, judged
+from explorer.square.judging import judged
 from explorer.square.preparing.prepare import DTYPES, prepare
 from explorer.state.state import State
 from tests.explorer.parts.networks import GlobalMean, conv
@@ -47,6 +48,19 @@ class Places(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         return x + self.table.to(x.dtype)
+
+
+class Low(nn.Module):
+    """A convolution that rounds in bfloat16; with a fault, its right half is a little more than its left."""
+
+    def __init__(self, fault: float) -> None:
+        super().__init__()
+        self.fault, self.conv = fault, nn.Conv2d(1, 4, 3, padding=1, padding_mode="circular")
+
+    def forward(self, x: Tensor) -> Tensor:
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            h = self.conv(x)
+        return (h * (1 + self.fault * torch.linspace(-1, 1, h.shape[-1]).bfloat16())).float()
 
 
 def round_net(fault: bool = False) -> nn.Module:
@@ -372,6 +386,14 @@ def test_a_fault_that_no_layer_makes_is_told_where_it_shows_and_why() -> None:
     assert (found.verdict, found.guilty, found.shows) == ("broken", (), "conv")
     assert found.hints[-1].startswith("the fault first shows in conv, but alone conv obeys its law: what it is given")
     assert complete(round_net(fault=True), "rotate:90").shows == ""
+
+
+@pytest.mark.parametrize("fault", [0.0, 0.05])
+def test_a_fault_that_may_be_rounding_has_no_verdict(fault: float) -> None:
+    torch.manual_seed(0)
+    found = complete(Low(fault), "translate:3,0", "float32")
+    assert found.verdict == ("no law" if fault else "holds")
+    assert ("in bfloat16 that may be rounding or a fault" in found.message) == bool(fault)
 
 
 BORDER = """

@@ -25,6 +25,7 @@ from explorer.declare.telling.asking import Declared, Question
 from widgets.base.controls.dialog import Dialog
 from widgets.base.look import theme
 from widgets.base.text.kinds_of_data import title_of
+from widgets.window.opening.trouble import in_the_window
 
 if TYPE_CHECKING:  # the worker makes it, with torch
     from explorer.app.answering.own_inputs import InputAsked, Kind, Row
@@ -272,7 +273,7 @@ class InputPage(Dialog):
     def say(self, sentence: str, bad: bool = False) -> None:
         """Say what came of it."""
         self.bad = bad
-        self.outcome.setText(sentence)
+        self.outcome.setText(in_the_window(sentence))
         self.outcome.setVisible(bool(sentence))
         self.trial.setEnabled(True)
         self.go.setEnabled(True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +12,9 @@ from PySide6.QtGui import QColor
 from explorer.app.thread.failures import is_kind, sentence
 from explorer.work.progress import Cancelled
 from widgets.base.look import theme
+
+PAGE = "“Say what it takes…”"
+_OPTION = re.compile(r"--input(?: '[^']*'| \"[^\"]*\"| KIND)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +26,11 @@ class Trouble:
     unknown: bool = False  # nobody knows what the network takes
 
 
+def in_the_window(told: str) -> str:
+    """Return a sentence with the page of the window in place of the option of a command that does the same."""
+    return _OPTION.sub(PAGE, told)
+
+
 def caught(work: Callable[[Any], object]) -> Callable[[Any], object]:
     """Return work whose failure is an answer."""
 
@@ -31,7 +40,7 @@ def caught(work: Callable[[Any], object]) -> Callable[[Any], object]:
         except Cancelled:
             raise
         except (Exception, SystemExit) as error:  # a person's file may raise anything
-            return Trouble(sentence(error), is_kind(error, "Misfit"), is_kind(error, "Unknown"))
+            return Trouble(in_the_window(sentence(error)), is_kind(error, "Misfit"), is_kind(error, "Unknown"))
 
     return answered
 

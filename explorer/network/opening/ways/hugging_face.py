@@ -190,7 +190,8 @@ def _said(network: nn.Module, folder: Path, base: str) -> ModuleType:
         text = config.get_text_config() if hasattr(config, "get_text_config") else config
         said.INPUT_KIND, said.INPUT_CHANNELS = "ids", int(text.vocab_size)
         said.INPUT_NAMES = tuple(name for name in ("input_ids", "attention_mask") if name in takes)
-        if getattr(config, "is_encoder_decoder", False):
+        # the encoder alone of a pair is stored with the settings of both
+        if getattr(config, "is_encoder_decoder", False) and "decoder_input_ids" in takes:
             said.INPUT_NAMES += ("decoder_input_ids", "decoder_attention_mask")
         if (most := _positions(network, text)) is not None:
             said.INPUT_STEPS = most

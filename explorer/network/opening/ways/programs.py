@@ -112,6 +112,11 @@ def _exported(path: Path) -> tuple[nn.Module, ModuleType]:
             str(path), f"{path.name} takes {taken}, of which nothing says what it is; make it in a Python file, "
             "net.py:NAME, which says so",
         )  # fmt: skip
+    if (texts := getattr(said, "texts", 1)) > 1:
+        raise ModelError(
+            str(path), f"{path.name} takes {texts} texts at once and no other number, and is given one at a time; "
+            "export it with a batch of one, or with dynamic_shapes of any number",
+        )  # fmt: skip
     return layered(program), said
 
 

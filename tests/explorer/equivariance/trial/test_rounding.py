@@ -83,3 +83,44 @@ def test_rounding_that_double_precision_is_spared_is_told() -> None:
         assert report.holds and len(told) == on
     report = check_equivariance(Mixed(True), images, "translation", dtype=torch.float32)
     assert not any("as under autocast" in note for note in report.warnings)
+
+
+class Low(nn.Module):
+    """Adds up a set in bfloat16; the rows of the faulty one weigh more the later they stand."""
+
+    def __init__(self, fault: float) -> None:
+        super().__init__()
+        self.fault, self.mix = fault, nn.Linear(4, 16).bfloat16()
+
+    def forward(self, x: Tensor) -> Tensor:
+        h = self.mix(x.bfloat16())
+        h = h + h.mean(1, keepdim=True)
+        return (h * (1 + self.fault * torch.linspace(-1, 1, x.shape[1]).bfloat16()[:, None])).float()
+
+
+@pytest.mark.parametrize("fault", [0.0, 0.03, 0.1])
+def test_a_fault_as_small_as_rounding_in_low_precision_might_be_does_not_hold(fault: float) -> None:
+    torch.manual_seed(0)
+    report = check_equivariance(Low(fault), torch.randn(2, 9, 4), "permutation")
+    assert report.verdict == ("no law" if fault else "holds")
+    assert any("in bfloat16 that may be rounding or a fault" in note for note in report.warnings) == bool(fault)
+    assert not any("stays the same" in note for note in report.warnings)
+
+
+class Several(Mixed):
+    """Convolutions and attention under autocast, one after the other."""
+
+    def __init__(self, padding_mode: str) -> None:
+        super().__init__(True)
+        self.more = nn.Conv2d(4, 4, 3, padding=1, padding_mode=padding_mode)
+
+    def forward(self, x: Tensor) -> Tensor:
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            return self.more(torch.relu(self.conv(x)))
+
+
+@pytest.mark.parametrize("mode", ["circular", "zeros"])
+def test_a_layer_alone_is_run_under_the_autocast_that_it_was_called_in(mode: str) -> None:
+    torch.manual_seed(0)
+    report = check_equivariance(Several(mode), torch.rand(2, 1, 12, 12), "translation", dtype=torch.float32)
+    assert report["more"].local is not None and (report["more"].local < 0.01) == (mode == "circular")

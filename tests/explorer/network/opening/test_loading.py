@@ -225,7 +225,7 @@ def test_a_pickle_with_code_is_refused_and_not_run(tmp_path: Path) -> None:
     torch.save({"0.weight": Payload(tmp_path / "run")}, tmp_path / "evil.pt")
     (tmp_path / "evil.pth").write_bytes(pickle.dumps(Payload(tmp_path / "run")))
     for name in ("evil.pt", "evil.pth"):
-        with pytest.raises(ModelError, match="no readable weights file"):
+        with pytest.raises(ModelError, match=r"no readable weights file: its pickle asks for .*pathlib.*code"):
             read_weights(tmp_path / name)
     assert not (tmp_path / "run").exists()
 

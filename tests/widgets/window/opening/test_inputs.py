@@ -104,7 +104,8 @@ def click(qtbot: QtBot, page: InputPage, what: str) -> None:
 def test_what_nothing_tells_is_asked_tried_and_opened(qtbot: QtBot, window: MainWindow, net: Path) -> None:
     page = opened(qtbot, window, net, "Flat")
     assert window.files.models.page is None and window.controller.state.model == "fine"
-    assert "takes 49 numbers" in page.outcome.text() and page.declared().text() == "grid shape=1x7x7"
+    assert "takes 49 numbers" in page.outcome.text() and "--input" not in page.outcome.text()
+    assert page.declared().text() == "grid shape=1x7x7"
     assert any("its first layer takes 49 numbers" in label.text() for label in page.reasons)
     field = page.editors["grid", "shape"]
     assert isinstance(field, QLineEdit)

@@ -196,6 +196,15 @@ def test_tokens_are_given_by_name_with_their_mask(transformers: Any, tmp_path: P
     assert len(long.x.values) == 12 and "the first 12 of 20 tokens" in " ".join(long.notes)
 
 
+def test_an_encoder_that_is_stored_with_the_settings_of_a_pair_takes_one_text(
+    transformers: Any, tmp_path: Path
+) -> None:
+    path = folder(tmp_path / "encoder", "Language", is_encoder_decoder=True)
+    engine = LocalEngine({})
+    state = State(str(path), sample=engine.card(str(path)).sample)
+    assert engine.prepared(state, state.model).inputs.names == ("input_ids", "attention_mask")
+
+
 @pytest.mark.parametrize("absolute", [False, True])
 def test_a_table_of_places_breaks_the_law_on_tokens(absolute: bool, transformers: Any, tmp_path: Path) -> None:
     path = folder(tmp_path / "lm", "Language", absolute=absolute)

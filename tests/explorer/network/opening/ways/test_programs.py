@@ -201,6 +201,44 @@ def test_an_exported_program_of_unknown_inputs_says_what_it_takes(tmp_path: Path
     refused(path, "takes input1 2x3, input2 2x4, of which nothing says what it is")
 
 
+class Hearing(nn.Module):
+    """Convolves a sound along its steps; `form` is how it comes: with channels first, last, or without such an axis."""
+
+    def __init__(self, form: str) -> None:
+        super().__init__()
+        self.form, self.conv = form, nn.Conv1d(1 if form == "wave" else 2, 3, 5, padding=2)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x = x[:, None] if self.form == "wave" else x.transpose(1, 2) if self.form == "last" else x
+        return self.conv(x).tanh()
+
+
+SOUNDS = {"first": (1, 2, 40), "last": (1, 40, 2), "wave": (1, 40)}
+
+
+@pytest.mark.parametrize("form", SOUNDS)
+def test_an_exported_program_on_sound_is_given_steps_along_the_axis_that_it_convolves(
+    form: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "net.pt2"
+    torch.manual_seed(0)
+    torch.export.save(torch.export.export(Hearing(form).eval(), (torch.randn(SOUNDS[form]),)), path)
+    (report,) = audit(LocalEngine({}, trust=True), State(str(path)), "shift", "float64", None, {})
+    assert report.verdict == "holds" and report["conv"].shape == (1, 3, 40)
+
+
+@pytest.mark.parametrize("batch", [1, 2])
+def test_an_exported_program_on_numbers_of_tokens_is_known_by_its_table(batch: int, tmp_path: Path) -> None:
+    path = tmp_path / "net.pt2"
+    net = nn.Sequential(nn.Embedding(7, 4), nn.Linear(4, 2)).eval()
+    torch.export.save(torch.export.export(net, (torch.zeros(batch, 12, dtype=torch.int64),)), path)
+    if batch > 1:
+        refused(path, "takes 2 texts at once and no other number, and is given one at a time")
+        return
+    (report,) = audit(LocalEngine({}, trust=True), State(str(path)), "circular-shift", "float64", None, {})
+    assert report.verdict == "holds" and report["0"].shape == (1, 12, 4)
+
+
 CARD_FILE = """
 from torch import nn
 from explorer.declare.card import Card
