@@ -25,8 +25,8 @@ class LayerErrors:
         """Trace the network.
 
         Args:
-            chain: the element, as on the command line; where it is empty or moves nothing, one that shows something of the
-                sample.
+            chain: the element, as on the command line; where it is empty or moves nothing, one that shows something of
+                the sample.
 
         Raises:
             ValueError: the card takes no such sample, or its data no such element.
