@@ -29,7 +29,7 @@ def graph_thumbnail(sample: Sample, side: int = 48) -> NDArray[np.uint8]:
     if "label" not in sample.signals and sample.names and all(map(element_of, sample.names)):
         kinds = one_hot([element_of(name) for name in sample.names]).argmax(1)
     if "position" in sample.signals:
-        batch = sample.signals["batch"].values if "batch" in sample.signals else None
+        batch = np.asarray(sample.signals["batch"].values, np.int64) if "batch" in sample.signals else None
         places = _flattened(set_apart(np.asarray(sample.signals["position"].values, np.float64), batch))
     elif nodes <= MOST_DRAWN:
         places = layout(index, nodes) if index.size else _rows(nodes)
