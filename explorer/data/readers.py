@@ -38,7 +38,8 @@ class Reader:
     of a special case of a format that others read as well. `part` reads one of the several things in a
     file, "12" of "file.txt#12"; None where a file is one thing. `choices` are what a person may say of a file, given
     what has been said already, and `read_as` reads it so: "file.csv?columns=2,3". `takes` is what an archive of arrays
-    must hold to be read so, "a volume (z, y, x)": a person whose file no reader takes is told all of them.
+    must hold to be read so, "a volume (z, y, x)": a person whose file no reader takes is told all of them. `unasked` is
+    what a file holds that is read so though nobody says so, where one that holds less is read so by request.
     """
 
     name: str
@@ -54,6 +55,7 @@ class Reader:
     choices: Callable[[Path, Mapping[str, str]], tuple[Choice, ...]] | None = None
     read_as: Callable[[Path, Mapping[str, str]], Sample] | None = None
     takes: str = ""
+    unasked: str = ""
 
 
 @scanned

@@ -25,13 +25,15 @@ class LayerErrors:
         """Trace the network.
 
         Args:
-            chain: the element, as on the command line; one that shows something of the sample if empty.
+            chain: the element, as on the command line; where it is empty or moves nothing, one that shows something of
+                the sample.
 
         Raises:
             ValueError: the card takes no such sample, or its data no such element.
         """
         made = fitted(find_sample(sample or card.sample, seed), card.input)
-        self.chain = chain or chain_text(shown_first(card, lambda: made))
+        moves = chain and not chain_element(parse_chain(chain)).identity  # else every curve would be 0, as if it held
+        self.chain = chain if moves else chain_text(shown_first(card, lambda: made))
         with torch.inference_mode(False), torch.random.fork_rng(devices=[]):
             self._p = prepare(card, copied(network), made, device=torch.device("cpu"), dtype=torch.float32, seed=seed)
         self._element = chain_element(parse_chain(self.chain)).on(self._p.inputs)

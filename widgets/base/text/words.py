@@ -29,6 +29,15 @@ def figure(value: float | None) -> str:
     return with_minus(f"{value:.1e}")
 
 
+def percent(share: float) -> str:
+    """Return a share in per cent with one decimal: "0" is none at all, "100 %" all but what no decimal tells."""
+    if share <= 0:
+        return "0"
+    if share < 0.0005:
+        return "< 0.1 %"
+    return "100 %" if share >= 0.9995 else f"{100 * share:.1f} %"
+
+
 def duration(milliseconds: float) -> str:
     """Return a time for reading: "8.4 ms", "300 ms", "18.1 s"."""
     if milliseconds >= 1000:

@@ -20,6 +20,7 @@ from explorer.network.tracing.layers import Layer
 from explorer.network.tracing.running import evaluating
 from explorer.network.tracing.walking import named_modules
 from explorer.spaces.graph.analysis.influence import SLOW, influence
+from explorer.spaces.graph.drawing.layout.given import set_apart
 from explorer.spaces.graph.drawing.values import GraphPart, Spectrum, Structure
 from explorer.spaces.graph.elements.relabelling import GraphMap
 from explorer.spaces.graph.fields import Edges, Graphs, NodeIndex, Nodes
@@ -64,7 +65,7 @@ def structure_of(p: Prepared) -> Structure:
         nodes=nodes, edges=edges, key=key, directed=bool(p.sample and p.sample.directed),
         names=p.sample.names if p.sample else (),
         classes=None if label is None else label.astype(np.int64),
-        positions=of("position"),
+        positions=None if given is None else set_apart(given, of("batch")),
         weights=weights if weights is not None and len(weights) == edges.shape[1] else None,
         graph_of=batch.astype(np.int64) if batch is not None and batch.any() else None,
         bonds=bonds if bonds is not None and len(bonds) == edges.shape[1] else None,

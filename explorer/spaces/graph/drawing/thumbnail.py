@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from explorer.declare.samples import Sample
 from explorer.spaces.graph.chemistry.atoms import element_of, one_hot
+from explorer.spaces.graph.drawing.layout.given import set_apart
 from explorer.work.eigenspaces import signed
 
 Floats = NDArray[np.float64]
@@ -28,7 +29,8 @@ def graph_thumbnail(sample: Sample, side: int = 48) -> NDArray[np.uint8]:
     if "label" not in sample.signals and sample.names and all(map(element_of, sample.names)):
         kinds = one_hot([element_of(name) for name in sample.names]).argmax(1)
     if "position" in sample.signals:
-        places = _flattened(np.asarray(sample.signals["position"].values, np.float64))
+        batch = np.asarray(sample.signals["batch"].values, np.int64) if "batch" in sample.signals else None
+        places = _flattened(set_apart(np.asarray(sample.signals["position"].values, np.float64), batch))
     elif nodes <= MOST_DRAWN:
         places = layout(index, nodes) if index.size else _rows(nodes)
     else:

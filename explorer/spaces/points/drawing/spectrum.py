@@ -27,6 +27,7 @@ class Spectrum:
     before: Array
     after: Array
     mixed: Array
+    parts: tuple[tuple[Array, ...], tuple[Array, ...]] = ((), ())
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -35,12 +35,18 @@ def sphere_part(one: BothWays) -> SpherePart:
         {name: spectrum(v[0], domain) for name, (v, domain, _) in found.items()},
         channel, channels, wide, routes_of(p),
         {name: mixed(found[name], found[other]) for name, other in (PANELS[:2], PANELS[2:4]) if other in found},
+        {name: powers(v[0], domain) for name, (v, domain, _) in found.items()},
     )  # fmt: skip
 
 
 def spectrum(values: Tensor, domain: Coefficients) -> Array:
     """Return the power of each degree of values (channels, coefficients)."""
     return frozen(torch.stack([block.square().sum() for block in domain.blocks(values)]))
+
+
+def powers(values: Tensor, domain: Coefficients) -> tuple[Array, ...]:
+    """Return for each degree the power of each of its coefficients; of functions on SO(3), of each row of them."""
+    return tuple(frozen(block.square().sum((0, -1))) for block in domain.blocks(values))
 
 
 def mixed(before: Placed, after: Placed) -> Array:

@@ -25,6 +25,8 @@ class SpherePart(Routed):
             over rotations about the point.
         spectra: {panel: power of each degree, summed over channels}. mixed: {panel of x and of the layer before the
             element: how far components of each degree change, as a share of them}.
+        powers: {panel: for each degree the power of each of its 2l + 1 coefficients}; a rotation mixes them, and their
+            sum alone stands still.
         channel, channels: which of how many is drawn of the layer.
         wide: whether the layer has functions on SO(3).
         routes: {product: its paths, with what they carry of x}.
@@ -39,6 +41,7 @@ class SpherePart(Routed):
     wide: bool
     routes: Mapping[str, tuple[Route, ...]] = field(default_factory=dict)
     mixed: Mapping[str, Array] = field(default_factory=dict)
+    powers: Mapping[str, tuple[Array, ...]] = field(default_factory=dict)
 
     def spectrum_of(self, before: str, after: str) -> Spectrum | None:
         """Return the power by degree of two panels beside each other; None where there is none."""
@@ -48,4 +51,6 @@ class SpherePart(Routed):
         kinds = tuple(str(degree) for degree in range(len(power)))
         other = self.spectra.get(after, power)
         count = (1 if before == "x" else self.channels,) * len(power)
-        return Spectrum(kinds, count, power, other, self.mixed.get(before, np.zeros(len(power))))
+        one = self.powers.get(before, ())
+        parts = (one, self.powers.get(after, one))
+        return Spectrum(kinds, count, power, other, self.mixed.get(before, np.zeros(len(power))), parts)

@@ -14,7 +14,7 @@ from explorer.data.formats.archives import NPY, ZIP, Archive, Header, opened, re
 from explorer.data.formats.checks import Broken, file_bytes, refusing, scaled
 from explorer.data.readers import Fit, Reader
 from explorer.declare.samples import Sample
-from explorer.spaces.volume.readers.assembly import is_volume, require_volume, sample_of_file
+from explorer.spaces.volume.readers.assembly import LEAST, is_volume, require_volume, sample_of_file
 
 
 def _takes(header: Header) -> bool:
@@ -100,4 +100,5 @@ READER = Reader(
     fits=_fits,
     rates=_rates,
     takes="a volume (z, y, x)",
+    unasked=f"an array of {LEAST} or more along each of three axes",
 )

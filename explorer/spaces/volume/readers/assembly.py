@@ -16,16 +16,18 @@ from explorer.spaces.volume.sample import volume_sample
 
 LEAST = 8  # voxels along each side: fewer slices are the channels of a picture
 MOST = 2**27  # values of a volume: 512 along each side, 512 MiB of float32
+FEWEST = 2  # slices of what a person says is a volume
 SMALLER = "crop it, or save every second voxel"
 
 
-def is_volume(shape: Sequence[int]) -> bool:
+def is_volume(shape: Sequence[int], slices: int = LEAST) -> bool:
     """Return whether an array of that shape is a volume: three sides, none of them as short as colours are many.
 
-    Before them may stand up to four channels, and a batch of one: (C, z, y, x), (1, C, z, y, x).
+    Before them may stand up to four channels, and a batch of one: (C, z, y, x), (1, C, z, y, x). A person who says that
+    it is a volume may have fewer `slices`.
     """
     lead, sides = tuple(shape[:-3]), tuple(shape[-3:])
-    if len(sides) < 3 or min(sides) < LEAST:
+    if len(sides) < 3 or sides[0] < slices or min(sides[1:]) < LEAST:
         return False
     # (1, C, H, W) has been an image with a batch axis before there were volumes
     return not lead or (len(lead) == 1 and 1 < lead[0] <= 4) or (len(lead) == 2 and lead[0] == 1 and 1 <= lead[1] <= 4)

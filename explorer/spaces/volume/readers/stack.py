@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from explorer.data.formats.checks import AGAIN, Broken, file_bytes, quiet, refusing, scaled
 from explorer.data.formats.tiffs import DEFLATE, PLAIN, STARTS, inflated, strict, told, walk
-from explorer.data.readers import Reader
+from explorer.data.readers import Fit, Reader
 from explorer.declare.samples import Sample
-from explorer.spaces.volume.readers.assembly import is_volume, require_volume, sample_of_file
+from explorer.spaces.volume.readers.assembly import FEWEST, LEAST, is_volume, require_volume, sample_of_file
 
 if TYPE_CHECKING:
     from tifffile import TiffFile, TiffPage
@@ -29,18 +29,19 @@ _GREY = (0, 1)
 _ALONG = ("ZYX", "QYX", "IYX", "CYX", "TYX")
 
 
-def _stack(tif: TiffFile) -> tuple[int, ...] | None:
-    """Return the shape of the stack that a file is, None where it is a picture."""
+def _stack(tif: TiffFile, slices: int = LEAST) -> tuple[int, ...] | None:
+    """Return the shape of the stack of at least so many slices that a file is, None where it is a picture."""
     if len(tif.series) != 1:
         return None
     series = tif.series[0]
     page = series.keyframe
     shape = tuple(int(n) for n in series.shape)
     grey = page.samplesperpixel == 1 and page.photometric in _GREY
-    return shape if series.axes in _ALONG and grey and is_volume(shape) else None
+    return shape if series.axes in _ALONG and grey and is_volume(shape, slices) else None
 
 
-def _fits(path: Path) -> bool:
+def _fits(path: Path, slices: int = LEAST) -> bool:
+    """Return whether a file is a stack of at least so many slices."""
     with path.open("rb") as file:
         if not file.read(4).startswith(STARTS):
             return False
@@ -51,7 +52,12 @@ def _fits(path: Path) -> bool:
     except Broken:  # the reader of pictures says what is wrong
         return False
     with quiet(), TiffFile(path, _multifile=False) as tif:
-        return _stack(tif) is not None
+        return _stack(tif, slices) is not None
+
+
+def _rates(path: Path) -> Fit:
+    """Say that fewer grey pages, which are a picture's, could be slices too."""
+    return Fit.ALLOWED if _fits(path, FEWEST) else Fit.NO
 
 
 def _check(page: TiffPage, path: Path, size: int) -> None:
@@ -78,7 +84,7 @@ def _decoded(path: Path, size: int) -> tuple[NDArray[Any], tuple[str, ...]]:
 
     walk(path)
     with TiffFile(path, _multifile=False) as tif:
-        shape = _stack(tif)
+        shape = _stack(tif, FEWEST)
         if shape is None:
             raise Broken("it holds no stack of grey pages of one size", "open it as a picture")
         require_volume(shape)
@@ -138,4 +144,7 @@ def _read(path: Path) -> Sample:
         return sample_of_file(path, *_decoded(path, size))
 
 
-READER = Reader("stack", "Stack of slices (TIFF)", (".tif", ".tiff"), "volume", lambda head: False, _read, fits=_fits)
+READER = Reader(
+    "stack", "Stack of slices (TIFF)", (".tif", ".tiff"), "volume", lambda head: False, _read, fits=_fits, rates=_rates,
+    unasked=f"a TIFF of {LEAST} or more grey pages of one size",
+)  # fmt: skip

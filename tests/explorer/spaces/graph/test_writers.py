@@ -17,6 +17,7 @@ from explorer.data.finding import find_sample
 from explorer.data.opening import read_file
 from explorer.data.writers import writable, write_file, writers
 from explorer.declare.samples import Sample
+from explorer.spaces.graph.drawing.layout.given import set_apart
 from explorer.spaces.graph.sample import graph_sample
 from explorer.spaces.graph.samples.edges import both_ways
 from explorer.spaces.grid.sample import image_sample
@@ -250,3 +251,30 @@ def test_images_go_to_their_own_writer(tmp_path: Path) -> None:
     assert ".npz" in writable("grid") and ".npz" in writable("graph") and ".gml" not in writable("grid")
     endings = [e for writer in writers("graph").values() for e in writer.extensions]
     assert len(endings) == len(set(endings))
+
+
+def test_molecules_of_one_file_lie_where_it_says_and_are_drawn_apart(tmp_path: Path) -> None:
+    """A ligand in its pocket, beside another: the places of both count, and none is drawn over the other."""
+    chem = pytest.importorskip("rdkit.Chem")
+    from rdkit.Chem import AllChem
+
+    given = []
+    with chem.SDWriter(str(tmp_path / "a.sdf")) as out:
+        for smiles, away in (("CCO", 3.0), ("C#N", 4.0)):
+            molecule = chem.AddHs(chem.MolFromSmiles(smiles))
+            AllChem.EmbedMolecule(molecule, randomSeed=1)
+            given.append(molecule.GetConformer().GetPositions().round(4) + away)
+            for atom, place in enumerate(given[-1]):
+                molecule.GetConformer().SetAtomPosition(atom, place.tolist())
+            out.write(molecule)
+    both = read_file(tmp_path / "a.sdf")
+    places = both.signals["position"].values
+    assert np.abs(places - np.concatenate(given)).max() < 1e-4
+    for part, wanted in (("1", given[0]), ("2", given[1])):
+        assert np.abs(read_file(tmp_path / "a.sdf", part).signals["position"].values - wanted).max() < 1e-4
+    batch = both.signals["batch"].values
+    drawn = set_apart(places, batch)
+    left, right = drawn[batch == 0], drawn[batch == 1]
+    assert left[:, 0].max() < right[:, 0].min()
+    np.testing.assert_allclose(right - right.mean(0), given[1] - given[1].mean(0), atol=1e-4)
+    assert set_apart(drawn, batch) is drawn  # those that lie apart stay

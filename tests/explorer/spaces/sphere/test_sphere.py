@@ -108,3 +108,17 @@ def test_pictures_twice_as_wide_as_high_are_taken(tmp_path: Path) -> None:
         fit_sphere(find_sample("digit-3"), SphereInput(1, 6))
     with pytest.raises(ValueError, match="lies on a graph, and this network takes a function on the sphere"):
         fit_sphere(find_sample("karate"), SphereInput(1, 6))
+
+
+def test_the_power_of_a_degree_stands_still_while_its_coefficients_mix() -> None:
+    from explorer.spaces.sphere.drawing.part import powers, spectrum
+
+    for wide in (False, True):
+        domain = Coefficients(3, wide)
+        values = torch.randn(2, sum(domain.width(k) for k in range(4)), dtype=torch.float64)
+        field = rotation(3) if wide else harmonic(3)
+        moved = about(60.0, 20.0, 30.0).act(values[None], field)[0]
+        before, after = powers(values, domain), powers(moved, domain)
+        assert [len(p) for p in before] == [1, 3, 5, 7]
+        np.testing.assert_allclose([p.sum() for p in after], spectrum(values, domain), rtol=1e-9)
+        assert all(np.abs(a - b).max() > 1e-3 for a, b in zip(before[1:], after[1:], strict=True))

@@ -14,6 +14,7 @@ from PIL import Image
 
 from explorer.data.opening import domain_of, read_file
 from explorer.data.readers import ReadError
+from explorer.spaces.volume.network.fit import fit_volume
 
 RNG = np.random.default_rng(0)
 VOLUME = RNG.random((12, 14, 16), dtype=np.float32)  # slices, rows, columns
@@ -208,3 +209,13 @@ def test_a_bad_file_is_refused_in_one_sentence(tmp_path: Path, what: str) -> Non
         read_file(make(tmp_path))
     text = str(refused.value)
     assert text.startswith("cannot read a.") and text.endswith(".") and "\n" not in text and len(text) < 400
+
+
+@pytest.mark.parametrize("name", ["few.tif", "few.npy"])
+def test_few_slices_are_a_volume_where_a_person_says_so_and_the_refusal_tells_how(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    tifffile.imwrite(path, VOLUME[:5]) if path.suffix == ".tif" else np.save(path, VOLUME[:5])
+    with pytest.raises(ValueError, match=r"few\.(tif|npy)\?as=\S+ is read as a volume, as an? .* of 8 or more") as told:
+        fit_volume(read_file(path), (1, None, None, None))
+    way = str(told.value).split("?as=")[1].split()[0]
+    assert read_file(path, asked={"as": way}).x.values.shape == (1, 5, *VOLUME.shape[1:])

@@ -16,8 +16,9 @@ from explorer.spaces.grid.drawing.tokens import Candidate, CanvasPart, CodebookP
 from explorer.square.frame import Frame
 from tests.widgets.parts.frames.sample_frames import make_frame
 from widgets.base.look import theme
+from widgets.base.text.words import percent
 from widgets.figures.export import export_view
-from widgets.spaces.grid.views.canvas import CanvasView, percent
+from widgets.spaces.grid.views.canvas import CanvasView
 from widgets.spaces.grid.views.codebook import CodebookView
 
 RNG = np.random.default_rng(0)
@@ -123,13 +124,8 @@ def test_an_ordinary_network_gets_a_sentence(qtbot: QtBot, make) -> None:
 
 
 def test_shares_beside_each_other_have_room() -> None:
-    assert [percent(share) for share in (1.0, 0.99951, 0.999, 0.25, 0.0)] == [
-        "100 %",
-        "100 %",
-        "99.9 %",
-        "25.0 %",
-        "0.0 %",
-    ]
+    shares = {1.0: "100 %", 0.99951: "100 %", 0.999: "99.9 %", 0.25: "25.0 %", 3e-4: "< 0.1 %", 0.0: "0"}
+    assert {share: percent(share) for share in shares} == shares, "a code that is used at all is not said to be unused"
 
 
 @pytest.mark.skipif(shutil.which("pdftoppm") is None, reason="pdftoppm is not installed")

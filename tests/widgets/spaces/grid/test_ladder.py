@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from pytestqt.qtbot import QtBot
 
+from explorer.declare.elements import parse_chain
 from explorer.state.state import State
 from explorer.work.training.backprop import LOSSES, Chain, Dense
 from tests.widgets.parts.driving.windows import LONGEST_MS, Open, settle
@@ -21,7 +22,8 @@ from widgets.spaces.grid.views.ladder import LadderView, short
 
 @pytest.mark.slow
 def test_the_ladder_of_a_window(qtbot: QtBot, open_window: Open) -> None:
-    window = open_window(State("back-propagation", device="cpu", sample="bar-row-2", layer="dense2"))
+    still = parse_chain("rotate:0")
+    window = open_window(State("back-propagation", device="cpu", sample="bar-row-2", layer="dense2", steps=still))
     window.resize(1280, 800)
     settle(qtbot, window)
     window.panes.raise_tab("ladder")
@@ -57,6 +59,10 @@ def test_the_ladder_of_a_window(qtbot: QtBot, open_window: Open) -> None:
         view.tabs.setCurrentIndex(k)
         assert not view.grab().isNull()
     assert "of the cross-entropy to column" in view.caption()
+    assert view.sheet.given_name == "x"
+    window.controller.set_steps(parse_chain("rotate:90"))
+    settle(qtbot, window)
+    assert view.sheet.given_name == "ρ(g)x", "the numbers are those of the image that has been turned"
     window.controller.set_model("d4-cnn")
     settle(qtbot, window)
     qtbot.waitUntil(lambda: not window.panes.offered("ladder"), timeout=LONGEST_MS)  # it says nothing of other networks

@@ -11,6 +11,7 @@ from PySide6.QtCore import QPointF, Qt
 from pytestqt.qtbot import QtBot
 
 from explorer.declare.elements import parse_chain
+from explorer.spaces.points.drawing.spectrum import Spectrum
 from explorer.spaces.sphere.elements.turn import about
 from explorer.spaces.sphere.harmonics import map_points
 from explorer.square.frame import BACK
@@ -19,6 +20,7 @@ from tests.widgets.parts.driving.windows import Open, activate, settle
 from widgets.base.view import Wish
 from widgets.figures.export import export_view
 from widgets.figures.numbers import export_numbers
+from widgets.spaces.points.charts.degree_chart import DegreeChart, cuts
 from widgets.spaces.sphere.views.globe import SPECTRA, GlobeView, ball
 
 FIRST = State(model="sphere-cnn", sample="globe", steps=parse_chain("turn-sphere:60,0,30"), layer="lift")
@@ -128,3 +130,18 @@ def test_panoramas_have_the_room_of_their_scale_where_it_is_little(qtbot: QtBot,
             qtbot.waitUntil(lambda grid=grid, seen=seen: grid.bar.isVisible() == seen)
             frame = grid.item.frame()
             assert frame.width() > 0.5 * grid.width() or frame.height() > 0.6 * grid.height(), (wide, frame)
+
+
+def test_bars_are_cut_into_coefficients_that_mix_while_their_sum_stands_still(qtbot: QtBot) -> None:
+    parts = ((np.array([4.0]), np.array([1.0, 0.0, 2.0])), (np.array([4.0]), np.array([0.5, 1.5, 1.0])))
+    both = (np.array([4.0, 3.0]),) * 2
+    x, y = cuts(Spectrum(("0", "1"), (1, 1), *both, np.zeros(2), parts), 0.1)
+    assert y.tolist() == [1, 1, 0.5, 0.5, 2, 2], "a line between each two coefficients that are there"
+    assert (x[:2] < 1).all() and (x[2:] > 1).all(), "those of x at the left, those of ρ(g)x at the right"
+    assert not cuts(Spectrum(("0", "1"), (1, 1), *both, np.zeros(2), parts), 2.0)[0].size, "no line hides a low bar"
+    chart = DegreeChart(None, "power")
+    qtbot.addWidget(chart)
+    chart.show_spectrum(Spectrum(("0", "1"), (1, 1), *both, np.zeros(2), parts))
+    assert chart.cuts.getData()[0].size == 6
+    chart.show_spectrum(Spectrum(("0", "1"), (1, 1), *both, np.zeros(2)))
+    assert chart.cuts.getData()[0] is None or not chart.cuts.getData()[0].size, "sizes that do not add up stay whole"

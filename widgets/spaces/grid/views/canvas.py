@@ -16,7 +16,7 @@ from explorer.square.frame import Square
 from widgets.base.controls.row import ControlRow
 from widgets.base.frame_view import FrameView, Pages
 from widgets.base.look.theme import current
-from widgets.base.text.words import subject
+from widgets.base.text.words import percent, subject
 from widgets.base.view import ViewSpec, Wish
 from widgets.spaces.grid.tokens.tiles import Tile, TileBoard
 
@@ -24,11 +24,6 @@ NOTHING = "Open a network that makes pictures from captions to see one made code
 NONE = "This network makes no pictures code by code."
 MOST_CODES = 18  # of the distribution, the likeliest first
 MADE = "made"  # the parameter of the card that says how many codes there are
-
-
-def percent(share: float) -> str:
-    """Return a share in per cent with one decimal, but for a whole 100: beside it stands the next one."""
-    return "100 %" if share >= 0.9995 else f"{100 * share:.1f} %"
 
 
 class CanvasView(FrameView[tuple[Square, CanvasPart]]):
@@ -95,9 +90,10 @@ class CanvasView(FrameView[tuple[Square, CanvasPart]]):
         hidden = (np.arange(count) >= part.done).reshape(part.codes.shape)
         size = (int(part.codes.shape[0]), int(columns))
         marked = (place // columns, place % columns)
+        given = np.arange(count).reshape(size) < part.given
         self.picture.show_tiles(
             [
-                Tile("x", square.x, None, 0.0, size, None, np.arange(count).reshape(size) >= part.given, role="muted"),
+                Tile("given of x", square.x, None, 0.0, size, None, ~given, role="muted"),
                 Tile("picture so far", part.picture, None, 0.0, size, marked, hidden),
             ]
         )

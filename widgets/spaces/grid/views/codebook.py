@@ -12,7 +12,7 @@ from explorer.square.frame import Square
 from widgets.base.controls.row import hint_label
 from widgets.base.frame_view import FrameView, Pages
 from widgets.base.look.theme import current
-from widgets.base.text.words import figure, subject
+from widgets.base.text.words import figure, percent, subject
 from widgets.base.view import ViewSpec
 from widgets.spaces.grid.tokens.tiles import Tile, TileBoard
 
@@ -78,7 +78,7 @@ class CodebookView(FrameView[tuple[Square, CodebookPart]]):
         self.book.show_tiles(
             [
                 Tile(
-                    str(k), entry, None, 0.0, (1, 1), (0, 0) if k == marked else None, note=_percent(float(values[k])),
+                    str(k), entry, None, 0.0, (1, 1), (0, 0) if k == marked else None, note=percent(float(values[k])),
                     role="bad" if k == marked else "text",
                 )
                 for k, entry in enumerate(part.entries)
@@ -139,10 +139,6 @@ class CodebookView(FrameView[tuple[Square, CodebookPart]]):
 
     def caption(self) -> str:
         return f"{self.words.text()} {subject(self.frame)}." if self.frame is not None and self.parts() else ""
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f} %" if share >= 0.0005 else "0"
 
 
 VIEW = ViewSpec(

@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from explorer.declare.elements import chain_element
 from explorer.declare.telling.numerals import with_minus
 from explorer.square.frame import Square
 from explorer.work.training import backprop
@@ -57,11 +58,12 @@ class LadderSheet(BoardWidget):
         self.rungs: tuple[Rung, ...] = ()
         self.given: NDArray[Any] = np.zeros(0)
         self.labels: tuple[str, ...] = ()
-        self.step, self.gradients = 0, False
+        self.step, self.gradients, self.given_name = 0, False, "x"
         self.words, self.cells = Pool(Line, self.board.root), Pool(lambda: Tag(0.0), self.board.root)
 
-    def show_rungs(self, x: NDArray[Any], rungs: tuple[Rung, ...], labels: tuple[str, ...]) -> None:
-        self.given, self.rungs, self.labels = x, rungs, labels
+    def show_rungs(self, x: NDArray[Any], rungs: tuple[Rung, ...], labels: tuple[str, ...], name: str = "x") -> None:
+        """Show the numbers of all layers for an input of that name."""
+        self.given, self.rungs, self.labels, self.given_name = x, rungs, labels, name
         wide = max((r.layer.weight.shape[1] for r in rungs), default=1)
         tall = 3 * TALL + sum(len(r.z) * TALL + 3 * TALL for r in rungs)
         self.setMinimumSize(math.ceil(LEAST * (wide + APART) + BESIDE), round(tall))
@@ -94,7 +96,7 @@ class LadderSheet(BoardWidget):
 
     def place(self) -> None:
         with self.words, self.cells:
-            self._write("a⁰ = x", GAP, 4.0, LABEL, "text")
+            self._write(f"a⁰ = {self.given_name}", GAP, 4.0, LABEL, "text")
             self._row(GAP + LABEL, 4.0, self.given, float(np.abs(self.given).max(initial=0.0)), True, self.cell)
             widest = max((r.layer.weight.shape[1] for r in self.rungs), default=0)
             behind = GAP + LABEL + self.cell * (widest + APART)
@@ -290,7 +292,8 @@ class LadderView(FrameView[tuple[Square, Chain]]):
         if fresh:
             self.slider.setValue(2 * len(rungs))
         self.sheet.gradients = self.weights.currentIndex() == 1
-        self.sheet.show_rungs(chain.x, rungs, tuple(names))
+        moved = self.frame is not None and not chain_element(self.frame.state.steps).identity
+        self.sheet.show_rungs(chain.x, rungs, tuple(names), "ρ(g)x" if moved else "x")
         self._move(self.slider.value())
         which = self.tabs.currentIndex()
         if which == 1:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 from PySide6.QtCore import QPoint, QPointF, QSize, Signal
 from PySide6.QtGui import QColor, QResizeEvent
 from PySide6.QtWidgets import QWidget
@@ -11,10 +12,13 @@ from explorer.spaces.points.drawing.spectrum import Spectrum
 from widgets.base.look import theme
 from widgets.base.text.words import figure
 from widgets.charts.axis.axes import Name, NameAxis, ValueAxis
-from widgets.charts.items.marks import Columns, fill
+from widgets.charts.items.marks import Columns, fill, ink
+from widgets.charts.library import pg
 from widgets.charts.plot import Plot
 
 WIDE = 300  # pixels, from which on there is room for keys beside the title
+SIDES = ((-0.38, -0.02), (0.02, 0.38))  # where the two bars of a kind begin and end
+FINEST = 0.025  # of the highest bar: the least distance of two lines that cut a bar
 WORDS = {"0e": "scalars", "0o": "pseudo-scalars", "1o": "vectors", "1e": "pseudo-vectors"}
 
 
@@ -37,6 +41,7 @@ class DegreeChart(Plot):
         self.spectrum: Spectrum | None = None
         self._title = self._brief = ""
         self.bars = [self.add(Columns(), 1), self.add(Columns(), 1)]
+        self.cuts = self.add(pg.PlotCurveItem(connect="pairs"), 2)  # between the components of each bar
         self.box.asked = self._ask
         self.dress()
 
@@ -52,9 +57,10 @@ class DegreeChart(Plot):
         assert isinstance(self.bottom, NameAxis)
         at = np.arange(len(spectrum.kinds), dtype=float)
         self.bottom.set_names([Name(kind) for kind in spectrum.kinds])
-        self.bars[0].set_columns(at - 0.38, at - 0.02, np.zeros_like(at), spectrum.before)
-        self.bars[1].set_columns(at + 0.02, at + 0.38, np.zeros_like(at), spectrum.after)
+        for bars, (left, right), sizes in zip(self.bars, SIDES, (spectrum.before, spectrum.after), strict=True):
+            bars.set_columns(at + left, at + right, np.zeros_like(at), sizes)
         most = float(max(spectrum.before.max(initial=0), spectrum.after.max(initial=0))) or 1.0
+        self.cuts.setData(*cuts(spectrum, FINEST * most))
         self.set_ranges((-0.6, len(at) - 0.4), (0.0, 1.08 * most))
         self._write()
 
@@ -93,5 +99,24 @@ class DegreeChart(Plot):
             t = theme.current()
             for bars, colour in zip(self.bars, (t.first, t.second), strict=True):
                 bars.setOpts(brush=fill(QColor(colour).name()))
+            self.cuts.setPen(ink(t.panel, 1.0))
             if self.spectrum is not None:
                 self._write()
+
+
+def cuts(spectrum: Spectrum, least: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return x and y of the lines that cut bars into the parts of their components, two points for each line.
+
+    Lines nearer than `least` to the one below or to an end of the bar are left out: they would hide a low bar.
+    """
+    x, y = list[float](), list[float]()
+    for side, (left, right) in zip(spectrum.parts, SIDES, strict=True):
+        for at, parts in enumerate(side):
+            *heights, top = np.cumsum(np.asarray(parts, np.float64)).tolist()
+            below = 0.0
+            for height in heights:
+                if height - below >= least and top - height >= least:
+                    x += [at + left, at + right]
+                    y += [height, height]
+                    below = height
+    return np.array(x), np.array(y)

@@ -51,6 +51,28 @@ def projected(positions: Places, edges: NDArray[np.integer]) -> Places | None:
     return places
 
 
+def set_apart(places: Places, graph_of: NDArray[np.integer] | None) -> Places:
+    """Return places with the graphs of a batch in rows where any would be drawn over another; else as they are.
+
+    Only what is drawn is moved: a network and a file hear of a molecule where the data say that it is.
+    """
+    if graph_of is None or not len(places) or not np.isfinite(places).all():
+        return places
+    parts = [np.flatnonzero(graph_of == k) for k in np.unique(graph_of)]
+    low, high = (np.stack([end(places[part], axis=0) for part in parts]) for end in (np.min, np.max))
+    meet = (low[:, None] <= high[None]).all(-1) & (high[:, None] >= low[None]).all(-1)
+    if meet.sum() == len(parts):  # each with itself
+        return places
+    out = places.astype(float)
+    step = 1.25 * float((high - low).max()) or 1.0
+    across = math.ceil(math.sqrt(len(parts)))
+    for k, part in enumerate(parts):
+        out[part] -= out[part].mean(0)
+        out[part, 0] += step * (k % across)
+        out[part, 1] -= step * (k // across)
+    return out
+
+
 def scaled(places: Places, edges: NDArray[np.integer]) -> NDArray[np.float32]:
     """Return places round their centre with a median edge (without edges: room of a node) of length 1."""
     lengths = np.hypot(*(places[edges[0]] - places[edges[1]]).T)

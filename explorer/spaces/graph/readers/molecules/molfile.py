@@ -6,7 +6,6 @@ A. Dalby et al., "Description of several chemical structure file formats", 1992;
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -62,22 +61,7 @@ def found_in_molecules(molecules: list[Molecule]) -> Found:
         found.position = places if spatial else places[:, :2]
         if not spatial:
             found.notes.append("drawn flat; a flat molecule in space says 3D in columns 21 to 22 of line 2")
-        if len(molecules) > 1:
-            _set_apart(found.position, start)
     return found
-
-
-def _set_apart(
-    places: np.ndarray[tuple[int, ...], np.dtype[np.float64]], start: np.ndarray[tuple[int, ...], np.dtype[np.int64]]
-) -> None:
-    """Move the molecules of a batch into rows, so that none is drawn over another."""
-    parts = [places[a:b] for a, b in pairwise(start) if b > a]
-    step = max(float(np.ptp(part, axis=0).max()) for part in parts) + 2.0
-    across = int(np.ceil(np.sqrt(len(parts))))
-    for k, part in enumerate(parts):
-        part -= part.mean(0)
-        part[:, 0] += step * (k % across)
-        part[:, 1] -= step * (k // across)
 
 
 class _Lines:

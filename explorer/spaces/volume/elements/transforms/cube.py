@@ -19,7 +19,7 @@ TRANSFORM = Transform(
     title="Symmetry of the cube",
     summary="One of the 48: about which axis, by how many degrees; then mirrored, or inverted through the centre.",
     domains=("volume",),
-    symbol="O_h",
+    symbol="Oₕ",
     params=(Param("which", "Element", 0.0, 0.0, GROUP.order - 1.0, choices=GROUP.labels),),
     element=element,
     inverse=lambda which: (float(GROUP.inverse(int(which))),),
