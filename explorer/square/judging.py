@@ -45,7 +45,7 @@ def limit(p: Prepared, layer: Layer, element: Element, error: float, alone: bool
     if of_run < error <= of_filters:
         of_filters = _tried(p, element, layer.name, of_filters, alone)
     if error > max(of_run, of_filters):
-        of_run = max(of_run, _of_casts(p, layer))
+        of_run = max(of_run, measure.tolerance(_lowest(p), layer.rank))
     if of_filters <= of_run:
         return of_run
     return rounding.limit(of_run, of_filters, variation(p).get(layer.name))
@@ -102,10 +102,6 @@ def _lowest(p: Prepared) -> torch.dtype:
         reseed(p.seed)
         called(p.model, p.inputs, clone=True)  # a network may work in place in what it is given
     return casts.lowest or p.dtype
-
-
-def _of_casts(p: Prepared, layer: Layer) -> float:
-    return measure.tolerance(_lowest(p), layer.rank)
 
 
 def _unclear(p: Prepared, measures: Mapping[str, Measure]) -> str:
@@ -226,7 +222,7 @@ def _limit_in_double(p: Prepared, layer: Layer, element: Element, error: float, 
     if PLAIN < error <= stored:
         stored = _tried(p, element, layer.name, stored, alone)
     most = rounding.limit(PLAIN, stored, variation(p).get(layer.name)) if stored > PLAIN else PLAIN
-    if error > most and (coarse := _of_casts(p, layer)) > run_rounding(p)[layer.name]:
+    if error > most and (coarse := measure.tolerance(_lowest(p), layer.rank)) > run_rounding(p)[layer.name]:
         most = max(most, coarse)  # its own code rounds more than a run in single precision does
     return most
 

@@ -18,7 +18,7 @@ from explorer.network.opening.helpers import line_told
 from explorer.network.opening.refusals import ModelError
 from explorer.network.space import NetworkSpace, space_of_kind, spaces
 from explorer.network.tracing.layers import named_error
-from explorer.network.tracing.trials import noting_lacks
+from explorer.network.tracing.trials import Noted, noting
 from explorer.work.files.replacing import write_whole
 from explorer.work.progress import waited
 
@@ -51,14 +51,16 @@ def taken(own: Recognised, said: Declared | None, where: str) -> Taken:
         ValueError: what is said cannot be, or nothing tells what it takes; in one sentence.
     """
     if said is None:
-        with noting_lacks() as lacking:
+        with noting() as noted:
             try:
                 space, form = _as_it_runs(own)
-            except ValueError:
-                _require_all(own, lacking)
+            except ValueError as error:
+                _require_all(own, noted.lacking)
+                if told := _whatever_it_is_given(own, noted):
+                    raise ValueError(f"{told}; {error}") from error
                 raise
         if own.unproven:
-            _require_all(own, lacking)
+            _require_all(own, noted.lacking)
         return Taken(space, form.data or space.kinds[0].name, form, dict(own.why))
     if said.kind not in kinds():
         raise ValueError(f"{said.kind!r:.40} is no kind of data; the kinds are {', '.join(kinds())}")
@@ -73,6 +75,13 @@ def _require_all(own: Recognised, lacking: Sequence[Exception]) -> None:
         line = line_told(lacking[0], Path(own.where))
         told = f"{own.where}: its forward raised {named_error(lacking[0])}{line}"
         raise ModelError(own.where, told) from lacking[0]
+
+
+def _whatever_it_is_given(own: Recognised, noted: Noted) -> str:
+    """Return what a network's own code raises whatever it is given; "" where that depends on what that is."""
+    if (error := noted.every) is None or not (line := line_told(error, Path(own.where))):
+        return ""
+    return f"its forward raised {named_error(error)}{line} with all that was tried"
 
 
 def _as_it_runs(own: Recognised) -> tuple[NetworkSpace, Form]:

@@ -13,7 +13,7 @@ NOTHING = 0.1  # seconds of the processor: the first call of a kernel may take a
 
 
 class Patience:
-    """How long trials of one network may take that fail, in seconds of the processor: others' work does not count.
+    """Seconds of the processor that trials of one network may take that fail: others' work does not count.
 
     What compares every place with every other, as a network on points does that is taken for one on images, needs
     minutes and all of the memory to refuse something large.

@@ -30,7 +30,6 @@ from explorer.work.words import lacks_something
 
 _DRAWS = 3
 TINY = 1e-12  # an answer that is smaller says nothing
-_lacking: ContextVar[list[Exception] | None] = ContextVar("what trials said of what is not here", default=None)
 _OURS = __name__.removesuffix("network.tracing.trials")
 _HOOKS = ("_forward_hooks", "_forward_pre_hooks")
 
@@ -107,20 +106,58 @@ def answer_of(
         except (torch.OutOfMemoryError, KeyboardInterrupt):
             raise
         except Exception as error:  # a forward of somebody else's may raise anything
-            if (noted := _lacking.get()) is not None and lacks_something(error):
-                noted.append(error)
+            if (noted := _noted.get()) is not None:
+                noted.note(error, given)
             return None
 
 
+class Noted:
+    """What trials of a network said that failed.
+
+    Attributes:
+        lacking: what they said of something that is not here: no other input would bring it.
+        first: what the first of them said, if any.
+    """
+
+    def __init__(self, around: Noted | None = None) -> None:
+        self._around = around  # whoever notes as well
+        self.lacking: list[Exception] = []
+        self.first: Exception | None = None
+        self._same = True
+        self._shapes: set[tuple[torch.Size, ...]] = set()
+
+    @property
+    def every(self) -> Exception | None:
+        """What each of them said word for word, whatever shape it was given; None where they differ, or are one."""
+        return self.first if self._same and len(self._shapes) > 1 else None
+
+    def note(self, error: Exception, given: Sequence[Tensor]) -> None:
+        """Note what a trial said of what it was given."""
+        if self._around is not None:
+            self._around.note(error, given)
+        if lacks_something(error):
+            self.lacking.append(error)
+        self.first = self.first or error
+        self._shapes.add(tuple(v.shape for v in given))
+        try:
+            alike = type(error) is type(self.first) and str(error) == str(self.first)
+        except Exception:  # of somebody else's class
+            alike = False
+        self._same = self._same and alike
+
+
+_noted: ContextVar[Noted | None] = ContextVar("what trials said that failed", default=None)
+
+
 @contextmanager
-def noting_lacks() -> Iterator[list[Exception]]:
-    """Collect what trials of a network said of something that is not here: no other input would bring it."""
-    noted = list[Exception]()
-    token = _lacking.set(noted)
+def noting() -> Iterator[Noted]:
+    """Collect what trials of a network say that fail."""
+    noted = Noted(_noted.get())
+    token = _noted.set(noted)
     try:
         yield noted
     finally:
-        _lacking.reset(token)
+        _noted.reset(token)
 
 
 def same_answer(one: Tensor, other: Tensor) -> bool:

@@ -6,6 +6,7 @@ import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from torch import nn
@@ -16,7 +17,9 @@ from explorer.network.input.call_forms import asked
 from explorer.network.input.patience import Patience
 from explorer.network.input.recognise import Recognised, shapes_of
 from explorer.network.input.typed_tensors import declares, is_type
-from explorer.network.tracing.trials import answer_of
+from explorer.network.opening.helpers import line_told
+from explorer.network.tracing.layers import named_error
+from explorer.network.tracing.trials import answer_of, noting
 from explorer.network.tracing.walking import modules_of, named_modules
 from explorer.spaces.grid.network.fit import InputShape
 from explorer.spaces.grid.network.form import InputSpec
@@ -226,8 +229,11 @@ def _input_shape(own: Recognised) -> InputShape:
             return found
     side = math.isqrt(numbers)
     image = f"(1, {side}, {side})" if side > 1 and side**2 == numbers else "(channels, height, width)"
-    if answer_of(model, (noise((1, numbers)),)) is None:
-        told = f"a dense layer of it takes {number_of(numbers, 'number')}, on which alone it does not run"
+    with noting() as noted:
+        alone = answer_of(model, (noise((1, numbers)),))
+    if alone is None:
+        said = f" ({named_error(noted.first)}{line_told(noted.first, Path(own.where))})" if noted.first else ""
+        told = f"a dense layer of it takes {number_of(numbers, 'number')}, on which alone it does not run{said}"
         raise ValueError(f"{told}; {_asked_for('(channels, height, width)', numbers)}")
     vector = ", and no group moves a vector" if numbers > 1 else ""
     raise ValueError(f"the first layer takes {number_of(numbers, 'number')}{vector}; {_asked_for(image, numbers)}")

@@ -68,7 +68,7 @@ def runs_along_none(network: nn.Module, found: SequenceInput) -> bool:
     """Say whether steps may be the points of a cloud: filters take one at a time, and their order is nothing to it."""
     along = [m for m in modules_of(network) if isinstance(m, TEMPORAL)]
     single = all(isinstance(m, nn.Conv1d) and set(m.kernel_size) == {1} for m in along)
-    return single and orderless(network, found.most or STEPS, found.channels, found.layout)
+    return single and orderless(network, found.most or STEPS, found.channels or 1, found.layout)
 
 
 def declared_input(made: object, module: ModuleType) -> dict[str, object]:

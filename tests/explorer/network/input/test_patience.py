@@ -112,3 +112,30 @@ def test_no_memory_is_a_refusal() -> None:
 
     patience = Patience()
     assert not patience.allows(starved) and not patience.allows(lambda: True)
+
+
+FAILING = """
+from torch import nn
+
+class Unready(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.dense = nn.Linear(7, 3)
+
+    def forward(self, x):
+        raise RuntimeError("call .fit() first")
+
+class Forgetful(Unready):
+    def forward(self, x):
+        return self.dense(x) + self.missing
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "said"), [("Unready", r"call \.fit\(\) first \(line 10"), ("Forgetful", r"'missing' \(line 14")]
+)
+def test_what_the_forward_says_itself_is_told(name: str, said: str, tmp_path: Path) -> None:
+    path = tmp_path / "failing.py"
+    path.write_text(FAILING)
+    with pytest.raises(Unknown, match=said):
+        LocalEngine({}, trust=True).card(f"{path}:{name}")
