@@ -112,7 +112,7 @@ def answer_of(
 
 
 class Noted:
-    """What trials of a network said that failed.
+    """Answers of trials of a network that failed.
 
     Attributes:
         lacking: what they said of something that is not here: no other input would bring it.
@@ -128,7 +128,7 @@ class Noted:
 
     @property
     def every(self) -> Exception | None:
-        """What each of them said word for word, whatever shape it was given; None where they differ, or are one."""
+        """Return what each said word for word, whatever shape it was given; None where they differ, or are one."""
         return self.first if self._same and len(self._shapes) > 1 else None
 
     def note(self, error: Exception, given: Sequence[Tensor]) -> None:
