@@ -1,9 +1,8 @@
 """Find the attention of a network while it runs, whatever it is written with.
 
 Three ways to write it are known: `nn.MultiheadAttention`, `scaled_dot_product_attention`, and a softmax over the last
-axis, or one that is written out, whose answer the next product of matrices takes. The first two never form the matrix,
-or not for each head: their queries, keys and masks are kept by reference, and the matrix is made where somebody looks
-at it.
+axis whose answer the next product of matrices takes. The first two never form the matrix, or not for each head: their
+queries, keys and masks are kept by reference, and the matrix is made where somebody looks at it.
 """
 
 from __future__ import annotations
@@ -35,9 +34,6 @@ _HANDS_ON = {
     "reshape", "flatten", "unflatten", "transpose", "permute", "squeeze", "unsqueeze", "nan_to_num", "masked_fill",
     "mul", "__mul__", "__getitem__", "detach", "expand",
 }  # fmt: skip
-# how a softmax is written out: powers of e, zero in places, over their sum
-_RAISES, _DIVIDES = {"exp", "exp_"}, {"div", "div_", "__truediv__", "__itruediv__", "true_divide", "divide"}
-_THINS = {"mul", "mul_", "__mul__", "__imul__", "masked_fill", "masked_fill_", "where", "contiguous", "to", "float"}
 _REORDERS = {"transpose", "permute", "__getitem__"}
 _WAITING = 64  # answers of a softmax that no product has taken yet
 
@@ -68,7 +64,6 @@ class Watch(TorchFunctionMode):
         self.owner, self.emit = owner, emit
         # id of what may be attention -> (it, what the softmax gave, in whose forward, whether in its order)
         self._waiting: dict[int, tuple[Tensor, Tensor, str, bool]] = {}
-        self._raised: dict[int, Tensor] = {}  # powers of e, which over their sum are a softmax
         self._instead: list[tuple[Tensor, Tensor]] = []  # attention that was changed, and what products get of it
 
     def __torch_function__(
@@ -88,12 +83,9 @@ class Watch(TorchFunctionMode):
         if func in _PRODUCTS and (self._waiting or self._instead):
             args, kwargs = self._taken(args, kwargs)
         result = func(*args, **kwargs)
-        name = getattr(func, "__name__", "")
         if func in _SOFTMAX:
             self._softmaxed(result, args, kwargs)
-        elif isinstance(result, Tensor) and (name in _RAISES or (self._raised and name in _DIVIDES | _THINS)):
-            self._written_out(name, result, args)
-        if self._waiting and name in _HANDS_ON and isinstance(result, Tensor):
+        elif self._waiting and getattr(func, "__name__", "") in _HANDS_ON and isinstance(result, Tensor):
             self._handed(func, result, args)
         return result
 
@@ -115,17 +107,6 @@ class Watch(TorchFunctionMode):
         dim = kwargs.get("dim", args[1] if len(args) > 1 else None)
         if isinstance(result, Tensor) and result.ndim > 1 and dim in (-1, result.ndim - 1):
             self._keep(result, result, self.owner(), True)
-
-    def _written_out(self, name: str, result: Tensor, args: tuple[Any, ...]) -> None:
-        """Take powers of e whose rows sum to one for a softmax: at once, as of log_softmax, or over their sum."""
-        if name not in _RAISES and not any(id(t) in self._raised for t in _tensors(args[:2])):
-            return
-        if name not in _THINS and result.ndim > 1 and _sums_to_one(result):
-            self._keep(result, result, self.owner(), True)
-            return
-        self._raised[id(result)] = result
-        while len(self._raised) > _WAITING:
-            del self._raised[next(iter(self._raised))]
 
     def _keep(self, tensor: Tensor, root: Tensor, owner: str, in_order: bool) -> None:
         self._waiting[id(tensor)] = (tensor, root, owner, in_order)
@@ -171,14 +152,6 @@ class Watch(TorchFunctionMode):
         other = self.emit(Inner(owner, "attention", ATTENTION, lambda: root, pairs=True, passed=passed))
         if other is not None:
             self._instead.append((tensor, other.reshape(tensor.shape)))
-
-
-def _sums_to_one(values: Tensor) -> bool:
-    """Return whether there are two columns at least, and all rows sum to one; False where that cannot be looked at."""
-    try:
-        return values.shape[-1] > 1 and bool(((values.detach().sum(-1) - 1).abs() < 1e-2).all())
-    except (RuntimeError, NotImplementedError):
-        return False  # as within vmap
 
 
 def _tensors(values: tuple[Any, ...]) -> Iterator[Tensor]:

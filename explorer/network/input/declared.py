@@ -140,8 +140,6 @@ def _recognised(own: Recognised) -> tuple[NetworkSpace, Form]:
         if form is not None:
             if own.last_resort and (others := _others(own)):
                 raise ValueError(_in_doubt((*own.last_resort, *others)))
-            if own.unproven and not own.says_something() and _others(own):
-                raise ValueError(own.doubts[-1])  # it runs on something else, which is for a person to say
             return space, form
     raise refused or ValueError("nothing says what it takes; say INPUT_SHAPE in the file")
 

@@ -12,7 +12,6 @@ from torch.nn import functional as F
 import equiscope
 from explorer.network.inner.attention import Watch
 from explorer.network.tracing.capture import capture
-from explorer.network.tracing.layers import UncalledError
 from explorer.network.tracing.trace import trace
 
 STEPS, WIDTH = 7, 8
@@ -231,48 +230,3 @@ def test_a_causal_hint_counts_as_torch_takes_it(extra: dict[str, bool]) -> None:
     heads = v.unflatten(-1, (2, -1)).transpose(1, 2)
     summed = (values["attend.attention"] @ heads).transpose(1, 2).flatten(2)
     assert (attend.out_proj(summed) - values["output"]).abs().max() < 1e-12
-
-
-class WrittenOut(nn.Module):
-    """Softmax by hand: powers of e over their sum, with zeros for what lies ahead, or through log_softmax."""
-
-    def __init__(self, way: str) -> None:
-        super().__init__()
-        self.way, self.query = way, nn.Linear(4, 4)
-
-    def scores(self, x: Tensor) -> Tensor:
-        return self.query(x) @ x.mT / 2
-
-    def forward(self, x: Tensor) -> Tensor:
-        scores = self.scores(x)
-        if self.way == "log":
-            return F.log_softmax(scores, -1).exp() @ x
-        powers = (scores - scores.amax(-1, keepdim=True)).exp()
-        if self.way == "ahead":
-            powers = powers * torch.ones_like(powers).tril()
-        return torch.einsum("bij,bjc->bic", powers / powers.sum(-1, keepdim=True), x)
-
-
-@pytest.mark.parametrize("way", ["sum", "ahead", "log"])
-def test_a_softmax_that_is_written_out_is_found(way: str) -> None:
-    torch.manual_seed(0)
-    network, x = WrittenOut(way), torch.randn(1, 6, 4)
-    with torch.no_grad():
-        found = capture(network, x, ["attention"])[0]["attention"]
-        bars = torch.ones(6, 6).triu(1).bool() if way == "ahead" else torch.zeros(6, 6).bool()
-        wanted = network.scores(x).masked_fill(bars, -torch.inf).softmax(-1)
-    assert torch.allclose(found, wanted, atol=1e-6)
-
-
-class OverSums(nn.Module):
-    """Rows over their sums that are no powers of e, and powers of e over something else: neither is attention."""
-
-    def forward(self, x: Tensor) -> Tensor:
-        near = (x @ x.mT).abs()
-        far = (x @ x.mT).exp()
-        return (near / near.sum(-1, keepdim=True)) @ x + (far / far.amax(-1, keepdim=True)) @ x
-
-
-def test_what_is_divided_otherwise_is_no_attention() -> None:
-    with pytest.raises(UncalledError):
-        capture(OverSums(), torch.randn(1, 6, 4), ["attention"])

@@ -17,17 +17,6 @@ CLOUDS = """
 import torch
 from torch import nn
 
-class Edges(nn.Module):  # of the kind of DGCNN: (batch, 3, points), filters of width one over pairs
-    def __init__(self):
-        super().__init__()
-        self.filters, self.out = nn.Conv2d(6, 8, 1), nn.Linear(8, 4)
-
-    def forward(self, x):
-        near = torch.cdist(x.transpose(1, 2), x.transpose(1, 2)).topk(8, largest=False)[1]
-        around = x.transpose(1, 2)[torch.arange(len(x))[:, None, None], near].permute(0, 3, 1, 2)
-        here = x[..., None].expand_as(around)
-        return self.out(self.filters(torch.cat([around - here, here], 1)).relu().amax((2, 3)))
-
 class Shared(nn.Module):  # of the kind of PointNet
     def __init__(self):
         super().__init__()
@@ -68,10 +57,9 @@ def clouds(tmp_path: Path) -> str:
     return str(path)
 
 
-@pytest.mark.parametrize("name", ["Edges", "Shared"])
-def test_what_a_network_on_a_cloud_runs_with_is_told(name: str, clouds: str) -> None:
+def test_what_a_network_on_a_cloud_runs_with_is_told(clouds: str) -> None:
     with pytest.raises(Unknown) as told:
-        settled(LocalEngine({}, trust=True), State(f"{clouds}:{name}", device="cpu"), "")
+        settled(LocalEngine({}, trust=True), State(f"{clouds}:Shared", device="cpu"), "")
     assert "--input 'points signals=position" in str(told.value) and "axes=1CN' (E3)" in str(told.value)
     assert "--input 'set channels=3 axes=1CN' (permutation)" in str(told.value)
 
