@@ -139,7 +139,12 @@ def _checked(
     first = given[0]
     if first.turns:
         turns = replace(first, turns=()), *first.turns
-        return in_turn([again(one, dtype=dtype) for one in turns], [one.names[0] for one in turns])
+        names = [one.names[0] for one in turns]
+        axes = [getattr(one.field.domain, "axis", None) for one in turns]
+        told = [
+            n if names.count(n) < 2 or k is None else f"{n} along axis {k}" for n, k in zip(names, axes, strict=True)
+        ]
+        return in_turn([again(one, dtype=dtype) for one in turns], told)
     space = space_of(first)
     model = copied(model)
     if first.call is None:

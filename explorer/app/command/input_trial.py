@@ -39,15 +39,24 @@ def settled(engine: Networks, state: State, group: str) -> tuple[State, str]:
     What a file or a person says stays as it is, and so does what was recognised and runs. "" where nothing is changed.
 
     Raises:
-        Unknown: nobody says what it takes nor a group, and it is not recognised; with the inputs that it runs with.
+        Unknown: nobody says what it takes nor a group, and it is not recognised or does not run on data that nobody
+            chose; with the inputs that it runs with.
     """
     if not says_nothing(state.model):
         return state, ""
     if not group:
         try:
-            engine.card(state.model)
+            stopped = _stopped(engine, state, engine.card(state.model))
         except Unknown as error:
-            raise _with_what_runs(engine, state, error) from None
+            what, mark, how = str(error).partition("; ")
+            if found := _runs_with(engine, state):
+                raise Unknown(error.where, f"{what}; it runs with {found}{mark}{how}") from None
+            raise
+        # data that somebody chose may be wrong for it
+        if isinstance(stopped, LayerError) and not state.sample:
+            what = str(stopped).partition("; ")[0]
+            if found := _runs_with(engine, state):
+                raise Unknown(stopped.where, f"{what}; it runs with {found}") from stopped
         return state, ""
     symmetry = find_symmetry(group)
     try:
@@ -65,16 +74,13 @@ def settled(engine: Networks, state: State, group: str) -> tuple[State, str]:
     return state, ""
 
 
-def _with_what_runs(engine: Networks, state: State, error: Unknown) -> Unknown:
-    """Return what is said of a network that is not recognised, with an input of each kind that it runs with."""
+def _runs_with(engine: Networks, state: State) -> str:
+    """Return an input of each kind that a network runs with, as somebody would say it; "" where it runs with none."""
     found: list[str] = []
     for kind, known in kinds().items():
         if (first := next(_running(engine, state, (kind,), []), None)) is not None:
             found.append(f"--input '{first[0]}' ({known.group})")
-    if not found:
-        return error
-    what, mark, how = str(error).partition("; ")
-    return Unknown(error.where, f"{what}; it runs with {', '.join(found)}{mark}{how}")
+    return ", ".join(found)
 
 
 def _running(engine: Networks, state: State, domains: Sequence[str], refused: list[str]) -> Iterator[tuple[str, State]]:
@@ -124,13 +130,18 @@ def _assigned(line: ast.stmt) -> list[str]:
 
 def _runs(engine: Networks, state: State, card: Card) -> bool:
     """Say whether a network runs on the data of its card, on the processor, where every network runs."""
+    return _stopped(engine, state, card) is None
+
+
+def _stopped(engine: Networks, state: State, card: Card) -> Exception | None:
+    """Return what a network raises on the data of its card; None where it runs."""
     try:
         engine.prepared(replace(state, sample=state.sample or card.sample, device="cpu"), state.model)
     except torch.OutOfMemoryError:
         raise
-    except (LayerError, ValueError):
-        return False
-    return True
+    except (LayerError, ValueError) as error:
+        return error
+    return None
 
 
 def _attempts(engine: Networks, state: State, domains: Sequence[str], refused: list[str]) -> Iterator[str]:

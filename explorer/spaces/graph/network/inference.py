@@ -25,12 +25,13 @@ SCATTER = 0.5  # of the spread of numbers: by how much those of an added element
 FEW = 4  # nodes: of fewer, none is left out in a trial
 
 
-def _once(value: Tensor, field: FieldType) -> tuple[int, Tensor] | None:
-    """Return the axis of members, and which of their real numbers occur but once; None of anything else."""
+def _once(value: Tensor, field: FieldType) -> tuple[tuple[int, ...], Tensor] | None:
+    """Return the axes of members, and which of their real numbers occur but once; None of anything else."""
     if not (isinstance(field.domain, Nodes) and value.is_floating_point()):
         return None
     _, which, often = value.unique(return_inverse=True, return_counts=True)
-    return field.domain.axis, torch.eq(often, 1)[which]
+    axis = field.domain.axis
+    return (axis, axis + 1) if isinstance(field.domain, Pairwise) else (axis,), torch.eq(often, 1)[which]
 
 
 class GraphInference(Inference):
@@ -127,20 +128,25 @@ class GraphInference(Inference):
             return None
         once = [_once(v, f) for v, f in zip(inputs.values, inputs.fields, strict=True)]
         alone = torch.zeros(self.nodes, dtype=torch.bool, device="cpu")
-        for axis, free in filter(None, once):
-            alone |= free.cpu().movedim(axis, 0).flatten(1).any(1)
+        for axes, free in filter(None, once):
+            for axis in axes:
+                alone |= free.cpu().movedim(axis, 0).flatten(1).any(1)
         if not bool(alone.any()):
             return None  # copies would be equal, and any of them be first
         patterns = np.concatenate([np.arange(self.nodes), np.resize(np.flatnonzero(alone), count - self.nodes)])
         generator = torch.Generator().manual_seed(seed)
 
-        def changed(value: Tensor, found: tuple[int, Tensor] | None) -> Tensor:
+        def changed(value: Tensor, found: tuple[tuple[int, ...], Tensor] | None) -> Tensor:
             if found is None:
                 return value
-            axis, free = found
-            drawn = torch.randn(value.shape, generator=generator, device="cpu", dtype=torch.float64).to(value)
-            by = drawn * free.index_select(axis, torch.as_tensor(patterns, device=value.device))
-            by.narrow(axis, 0, self.nodes).zero_()
+            axes, free = found
+            by = torch.randn(value.shape, generator=generator, device="cpu", dtype=torch.float64).to(value)
+            old = by
+            for axis in axes:
+                free = free.index_select(axis, torch.as_tensor(patterns, device=value.device))
+                old = old.narrow(axis, 0, self.nodes)
+            by *= free
+            old.zero_()
             return value + SCATTER * (float(value.std()) or float(value.abs().mean())) * by
 
         moved = inputs.moved(GraphMap(patterns, np.arange(0), 1.0, self.nodes, 0))

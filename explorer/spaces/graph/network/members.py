@@ -13,13 +13,13 @@ from torch import Tensor, nn
 from explorer.declare.inputs import Inputs
 from explorer.declare.types.fields import PAIR, FieldType
 from explorer.network.tracing.trials import answer_of, same_answer
-from explorer.spaces.graph.fields import GRAPH, NODE, NODE_INPUT, Adjacency, Edges, NodeIndex, Nodes
+from explorer.spaces.graph.fields import GRAPH, NODE, NODE_INPUT, Adjacency, Edges, NodeIndex, Nodes, Pairwise
 
 FEWEST = 3  # members of a set that one can be left out of, and two still be told apart
 MOST_TRIALS = 64  # of what lies along the members beside the first argument
 
 Call = Callable[[nn.Module, tuple[Tensor, ...]], Any] | None
-Axes = tuple[int, ...]  # of one argument: those that count members, () for none, two for a matrix of all pairs
+Axes = tuple[int, ...]  # of one argument: those that count members, () for none, two side by side for all pairs
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,13 +38,16 @@ class Members:
             found.append(value)
         return found
 
-    def fields(self) -> tuple[FieldType, ...]:
+    def fields(self, values: Sequence[Tensor]) -> tuple[FieldType, ...]:
         """Return the field of each argument."""
         found = []
-        for k, axes in enumerate(self.axes):
+        for k, (axes, value) in enumerate(zip(self.axes, values, strict=True)):
             kind = NODE_INPUT if k == self.of else NODE
-            pairs = FieldType(Adjacency()) if k == self.of else PAIR
-            found.append(pairs if len(axes) == 2 else replace(kind, domain=Nodes(axes[0])) if axes else GRAPH)
+            if len(axes) == 2 and axes[1] == value.ndim - 1:
+                found.append(FieldType(Adjacency()) if k == self.of else PAIR)
+            else:
+                domain = (Pairwise if len(axes) == 2 else Nodes)(axes[0]) if axes else None
+                found.append(GRAPH if domain is None else replace(kind, domain=domain))
         return tuple(found)
 
 
@@ -70,7 +73,7 @@ def set_of(values: Sequence[Tensor], model: nn.Module, names: Sequence[str], cal
     if not found or _of_numbers_alone(found, values):
         return None
     found += [one for one in groups_in(values, [of.axes for of in found], model, call) if one not in found]
-    turns = [in_order(one.of, one.fields(), values, names, call) for one in found]
+    turns = [in_order(one.of, one.fields(values), values, names, call) for one in found]
     return replace(turns[0], turns=tuple(turns[1:]))
 
 
@@ -186,11 +189,10 @@ def _along(k: int, axis: int, values: Sequence[Tensor], model: nn.Module, call: 
     """Return what may lie along an axis of argument `k`: the fewest of the others with which the network runs."""
     size = values[k].shape[axis]
     choices: list[list[Axes]] = [[(axis,)] if j == k else [(), *_counting(v, size)] for j, v in enumerate(values)]
-    both = (values[k].ndim - 2, values[k].ndim - 1)
-    if axis in both and values[k].shape[-2:] == (size, size):
+    if both := [pair for pair in _pairs(values[k], size) if axis in pair]:
         alone = Members(k, tuple((axis,) if j == k else () for j in range(len(values))))
         if answer_of(model, alone.fewer(values), call) is None:  # it may be a matrix of all pairs
-            choices[k] = [both, (axis,)]
+            choices[k] = [*both, (axis,)]
     tried = sorted(islice(product(*choices), MOST_TRIALS), key=lambda axes: sum(map(bool, axes)))
     found: list[Members] = []
     for axes in tried:
@@ -209,9 +211,15 @@ def _within(one: Members, other: Members) -> bool:
 
 def _counting(value: Tensor, size: int) -> Iterator[Axes]:
     """Yield the axes of a tensor that may count so many members, both of a matrix of all pairs first."""
-    if value.ndim > 1 and value.shape[-2:] == (size, size):
-        yield (value.ndim - 2, value.ndim - 1)
+    yield from _pairs(value, size)
     yield from ((axis,) for axis, here in enumerate(value.shape) if here == size)
+
+
+def _pairs(value: Tensor, size: int) -> list[Axes]:
+    """Return the axes side by side that may count so many members each, as of a matrix of all pairs; the last first."""
+    return [
+        (axis, axis + 1) for axis in reversed(range(value.ndim - 1)) if value.shape[axis : axis + 2] == (size, size)
+    ]
 
 
 def _apart(members: Members, values: Sequence[Tensor], model: nn.Module, call: Call) -> bool:

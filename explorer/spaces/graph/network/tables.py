@@ -36,12 +36,14 @@ def axes_of(text: str) -> list[str]:
 def table(text: str, seed: int, rows: Sequence[int] = ROWS) -> Tensor:
     """Return numbers for a table; a matrix between all members of a set has none below zero, and is its transpose.
 
-    Between two sets it says who belongs to which group, with ones, and none is empty.
+    Several numbers a pair are of any sign, and differ from those of the pair the other way round. A matrix between two
+    sets says who belongs to which group, with ones, and none is empty.
     """
     axes = [axis.upper() for axis in axes_of(text)]
     shape = [rows[ord(axis) - ord("A")] if axis.isalpha() else int(axis) for axis in axes]
     chance = torch.Generator().manual_seed(seed)
-    if axes[-2:-1] == axes[-1:] and axes[-1].isalpha():
+    several = any(axis.isdigit() and axis != "1" for axis in axes)
+    if axes[-2:-1] == axes[-1:] and axes[-1].isalpha() and not several:
         found = torch.rand(shape, generator=chance, device="cpu")
         return (found + found.transpose(-2, -1)) / shape[-1]
     if axes[-2:-1] != axes[-1:] and all(axis.isalpha() for axis in axes[-2:]) and len(axes) > 1:
@@ -82,8 +84,8 @@ def table_inputs(sample: Sample, form: GraphInput, device: torch.device, dtype: 
     turns = []
     for letter in dict.fromkeys(axis for text in texts for axis in axes_of(text) if axis.isupper()):
         axes = tuple(tuple(k for k, axis in enumerate(axes_of(text)) if axis == letter) for text in texts)
-        first = next(k for k, of in enumerate(axes) if len(of) == 1)
-        turns.append(in_order(first, Members(first, axes).fields(), values, names, ByName(names)))
+        first = min((k for k, of in enumerate(axes) if of), key=lambda k: len(axes[k]))
+        turns.append(in_order(first, Members(first, axes).fields(values), values, names, ByName(names)))
     return replace(turns[0], turns=tuple(turns[1:]))
 
 
@@ -104,16 +106,18 @@ def said_tables(said: object) -> Named | None:
 
 
 def require_tables(tables: Named) -> None:
-    """Raise ValueError where no table has one axis that counts the members of each set."""
+    """Raise ValueError where no table has an axis that counts the members of a set, or two side by side for pairs."""
     texts = [axes_of(_text(sizes)) for _, sizes in tables]
     letters = {axis for axes in texts for axis in axes if axis.isupper()}
     small = {axis.upper() for axes in texts for axis in axes if axis.islower()}
     known = {chr(ord("A") + k) for k in range(len(ROWS))}
     apart = letters | small <= known and not letters & small
-    if not letters or not apart or not all(any(t.count(n) == 1 for t in texts) for n in letters):
+    # a letter once in a table, or twice side by side
+    placed = all(t.count(n) < 2 or (t.count(n) == 2 and t[t.index(n) + 1] == n) for t in texts for n in letters)
+    if not letters or not apart or not placed:
         raise ValueError(
             f"tables are NAME:AXES with an x between the sizes, and a letter of {', '.join(sorted(known))} for the axis"
-            " that counts the members of a set, as in context_x:1xAx2,context_y:1xAx1,target_x:1xBx2"
+            " that counts the members of a set, twice for all pairs of them, as in context_x:1xAx2,target_x:1xBx2,p:AxAx5"
         )
 
 

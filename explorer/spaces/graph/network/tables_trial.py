@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from explorer.network.input.arguments import ByName, needed_arguments
 from explorer.network.input.ways import meant
 from explorer.network.tracing.trials import Counting, answer_of
-from explorer.spaces.graph.network.attempts import searched, widths
+from explorer.spaces.graph.network.attempts import filters_planes, searched, widths
 from explorer.spaces.graph.network.form import GraphInput
 from explorer.spaces.graph.network.members import groups_in
 from explorer.spaces.graph.network.tables import OTHER_ROWS, ROWS, axes_of, table
@@ -18,6 +18,7 @@ from explorer.spaces.graph.network.tables import OTHER_ROWS, ROWS, axes_of, tabl
 MOST = 4  # tables
 STEPS = 16  # that each member of a set may have, as of series at the nodes of a graph
 LAID = ("{n}x{c}", "1x{n}x{c}", "1x{c}x{n}")
+ALONE = ("{a}x{b}x{c}", "1x{a}x{b}x{c}", "{a}x{b}", "1x{a}x{b}", "1x{c}x{a}x{b}")  # of a matrix, or many
 IN_TIME = ("1x{n}x{t}x{c}", "1x{t}x{n}x{c}", "1x{c}x{t}x{n}", "1x{c}x{n}x{t}")
 
 Widths = tuple[int, ...]
@@ -29,6 +30,8 @@ def tables_inputs(network: nn.Module) -> Iterator[GraphInput]:
     Tables that need not have as many rows are of sets of their own.
     """
     names = needed_arguments(network)
+    if len(names) == 1:
+        yield from _matrices(network, names[0])
     if not 1 < len(names) <= MOST or any(meant(name, ("edge_index",)) for name in names):
         return  # a list of edges is no table
     told = [bool(meant(name, ("adjacency",))) for name in names]
@@ -36,6 +39,32 @@ def tables_inputs(network: nn.Module) -> Iterator[GraphInput]:
     for pairs in [told] if any(told) else [told, *_one_of(len(names))]:
         if (found := _laid_out(network, names, pairs, layouts)) is not None:
             yield GraphInput(signals=(), tables=tuple((name, (text,)) for name, text in zip(names, found, strict=True)))
+            return
+
+
+def _matrices(network: nn.Module, name: str) -> Iterator[GraphInput]:
+    """Yield what a network on one matrix takes: of two sets that are not as large, else of all pairs of one.
+
+    Each of both axes is to be heard of beyond its own place, as no batch is, and filters that are several places wide
+    are of pictures.
+    """
+    if filters_planes(network):
+        return
+    call = ByName((name,))
+    for sets, layout in product(("AB", "AA"), ALONE):
+
+        def texts(wide: Widths, sets: str = sets, layout: str = layout) -> list[str]:
+            return [layout.format(a=sets[0], b=sets[1], c=wide[0])]
+
+        wide = (
+            _taken(network, call, texts, 1) if "{c}" in layout else (1,) if _runs(network, call, texts((1,))) else None
+        )
+        if wide is None:
+            continue
+        (text,) = texts(wide)
+        axes = [k for k, axis in enumerate(axes_of(text)) if axis.isupper()]
+        if all(_hears(network, call, [text], axis) for axis in axes):
+            yield GraphInput(signals=(), tables=((name, (text,)),))
             return
 
 
@@ -125,21 +154,37 @@ def _taken(
     return searched(tried, widths(network), count)
 
 
+def _runs(network: nn.Module, call: Callable[..., object], texts: Sequence[str]) -> bool:
+    """Say whether a network runs on tables, with other numbers of members too."""
+    return all(answer_of(network, _made(texts, rows), call) is not None for rows in (ROWS, OTHER_ROWS))
+
+
 def _made(texts: Sequence[str], rows: Sequence[int] = ROWS) -> list[Tensor]:
     return [table(text, k, rows) for k, text in enumerate(texts)]
 
 
-def _hears(network: nn.Module, call: Callable[..., object], texts: Sequence[str]) -> bool:
-    """Say whether the first member of the first set changes what is said of others, or of all."""
+def _hears(network: nn.Module, call: Callable[..., object], texts: Sequence[str], axis: int | None = None) -> bool:
+    """Say whether a member of the first set changes what is said of others, or of all.
+
+    Args:
+        axis: of the first table, where it is not the first that counts members.
+    """
+    axis = axes_of(texts[0]).index("A") if axis is None else axis
     given = _made(texts)
-    axis = axes_of(texts[0]).index("A")
-    other = given[0].clone()
-    other.narrow(axis, 0, 1).add_(1.0)
-    one, two = (answer_of(network, [x, *given[1:]], call) for x in (given[0], other))
-    if one is None or two is None or one.shape != two.shape:
+    one, members = answer_of(network, given, call), given[0].shape[axis]
+    if one is None:
         return False
-    changed = one != two
-    if ROWS[0] not in one.shape:
-        return bool(changed.any())
-    by_member = changed.movedim(one.shape.index(ROWS[0]), 0).reshape(ROWS[0], -1).any(1)
-    return bool(by_member[1:].any())
+    for member in (0, members // 2):  # a fault may be deaf to one of them
+        other = given[0].clone()
+        other.narrow(axis, member, 1).add_(1.0)
+        two = answer_of(network, [other, *given[1:]], call)
+        if two is None or one.shape != two.shape:
+            continue
+        changed = one != two
+        if members in one.shape:
+            at = axis if one.shape[axis : axis + 1] == (members,) else one.shape.index(members)
+            changed = changed.movedim(at, 0).reshape(members, -1).any(1)
+            changed[member] = False
+        if bool(changed.any()):
+            return True
+    return False

@@ -9,7 +9,7 @@ import pytest
 from explorer.app.answering.engine import LocalEngine
 from explorer.app.command.audit import audit
 from explorer.equivariance.verdict.outcome import Report
-from explorer.network.opening.refusals import ModelError
+from explorer.network.opening.refusals import ModelError, Unknown
 from explorer.state.state import State
 
 NETS = """
@@ -90,6 +90,45 @@ def test_what_several_tables_are_is_found_by_trial_and_their_laws_are_judged(tmp
     assert (broken.verdict, broken.guilty) == ("broken", ("late",))
 
 
+MATRICES = """
+class Triangles(nn.Module):
+    def __init__(self, fault=0):
+        super().__init__()
+        self.norm, self.left, self.right, self.out = nn.LayerNorm(6), nn.Linear(6, 6), nn.Linear(6, 6), nn.Linear(6, 6)
+        self.late = Latest(fault)
+
+    def forward(self, z):  # (batch, members, members, channels)
+        y = self.norm(z)
+        pairs = torch.einsum("bikc,bjkc->bijc", self.left(y), self.late(self.right(y), 2))
+        return z + self.out(pairs / z.shape[1])
+
+
+class Matrix(nn.Module):
+    def __init__(self, fault=0):
+        super().__init__()
+        self.each, self.row, self.column, self.out = (nn.Linear(c, d) for c, d in [(4, 8)] * 3 + [(8, 2)])
+        self.late = Latest(fault)
+
+    def forward(self, x):  # (members, groups, channels)
+        column = self.column(self.late(x, 0).mean(0, keepdim=True))
+        return self.out((self.each(x) + self.row(x.mean(1, keepdim=True)) + column).relu())
+"""
+WITH = {"Triangles": "z:1xAxAx6", "Matrix": "x:AxBx4"}
+
+
+@pytest.mark.parametrize("name", WITH)
+def test_a_table_alone_may_be_of_all_pairs_or_of_two_sets(tmp_path: Path, name: str) -> None:
+    """As triangle multiplication (Jumper et al. 2021) and exchangeable matrices (Hartford et al. 2018)."""
+    report = checked(tmp_path, name, more=MATRICES)
+    assert report.verdict == "holds" and any(f"tables={WITH[name]}'" in note for note in report.warnings)
+    broken = checked(tmp_path, f"{name}(fault=1)", more=MATRICES)
+    assert (broken.verdict, broken.guilty) == ("broken", ("late",))
+    if name == "Matrix":
+        assert any("x along axis 0, then x along axis 1 is moved" in note for note in broken.warnings)
+    with pytest.raises(Unknown, match=rf"it runs with --input 'set tables={WITH[name]}' \(permutation\)"):
+        checked(tmp_path, name, more=MATRICES, group="")
+
+
 HYPERGRAPH = """
 class Groups(nn.Module):
     def __init__(self, fault=0):
@@ -128,7 +167,8 @@ def test_tables_are_said_in_the_file_or_beside_the_network(tmp_path: Path) -> No
     [
         ("{'positions': 'Ax3', 'directions': 'A*3'}", "sizes and letters"),
         ("{'positions': '9x3', 'directions': '9x3'}", "a letter of A, B, C, D"),
-        ("{'positions': 'AxA'}", "a letter of A, B, C, D"),
+        ("{'positions': 'Ax2xA'}", "a letter of A, B, C, D"),
+        ("{'positions': 'AxAxA'}", "a letter of A, B, C, D"),
         ("{'positions': 'Ax3', 'directions': 'Axa'}", "a letter of A, B, C, D"),
         ("'Ax3'", "must be a dict of texts"),
     ],
