@@ -139,12 +139,7 @@ def _checked(
     first = given[0]
     if first.turns:
         turns = replace(first, turns=()), *first.turns
-        names = [one.names[0] for one in turns]
-        axes = [getattr(one.field.domain, "axis", None) for one in turns]
-        told = [
-            n if names.count(n) < 2 or k is None else f"{n} along axis {k}" for n, k in zip(names, axes, strict=True)
-        ]
-        return in_turn([again(one, dtype=dtype) for one in turns], told)
+        return in_turn([again(one, dtype=dtype) for one in turns], [_what_moves(one, turns) for one in turns])
     space = space_of(first)
     model = copied(model)
     if first.call is None:
@@ -312,6 +307,13 @@ def _checked(
         nearby = _that_hold if report.verdict == "broken" else _that_tell
         return replace(report, hints=(*report.hints, *nearby(symmetry.nearby, trial)))
     return report
+
+
+def _what_moves(one: Inputs, turns: Sequence[Inputs]) -> str:
+    """Return the name of the argument whose members are moved, and the axis where there are several of them."""
+    name, axis = one.names[0], getattr(one.field.domain, "axis", None)
+    alone = axis is None or [other.names[0] for other in turns].count(name) == 1
+    return name if alone else f"{name} along axis {axis}"
 
 
 def _that_hold(groups: Sequence[str], trial: Callable[[str], Report]) -> Iterator[str]:

@@ -216,10 +216,9 @@ def _counting(value: Tensor, size: int) -> Iterator[Axes]:
 
 
 def _pairs(value: Tensor, size: int) -> list[Axes]:
-    """Return the axes side by side that may count so many members each, as of a matrix of all pairs; the last first."""
-    return [
-        (axis, axis + 1) for axis in reversed(range(value.ndim - 1)) if value.shape[axis : axis + 2] == (size, size)
-    ]
+    """Return the axes side by side that may count so many members each, as of a matrix of all pairs, the last first."""
+    starts = reversed(range(value.ndim - 1))
+    return [(axis, axis + 1) for axis in starts if value.shape[axis : axis + 2] == (size, size)]
 
 
 def _apart(members: Members, values: Sequence[Tensor], model: nn.Module, call: Call) -> bool:

@@ -117,7 +117,7 @@ def require_tables(tables: Named) -> None:
     if not letters or not apart or not placed:
         raise ValueError(
             f"tables are NAME:AXES with an x between the sizes, and a letter of {', '.join(sorted(known))} for the axis"
-            " that counts the members of a set, twice for all pairs of them, as in context_x:1xAx2,target_x:1xBx2,p:AxAx5"
+            " that counts the members of a set, twice for all pairs of them, as in context_x:1xAx2,target_x:1xBx2,z:AxA"
         )
 
 
