@@ -31,7 +31,7 @@ def others_that_fit(card: Card, count: int) -> list[str]:
         sample = spec.make()
         # what is made for one width, or is too large to be measured in passing, is left out
         width, wanted = sample.x.values.shape[-1], getattr(card.input, "channels", None)
-        if width in (0, wanted or width) and len(sample.x.values) <= SMALL and _taken(sample, card):
+        if width in (0, wanted or width) and len(sample.x.values) <= SMALL and taken(sample, card):
             found.append(spec.name)
     return found
 
@@ -76,7 +76,7 @@ def taken_along(
         return found
     try:
         sample = read(text)
-        takes = _taken(sample, card)
+        takes = taken(sample, card)
     except (ValueError, OSError):
         return found
     return {**found, "sample": text} if takes and _suits(sample, card) else found
@@ -93,7 +93,7 @@ def _preferring(sample: Sample, cards: Mapping[str, Card]) -> list[str]:
     return [card.name for card in sorted(found, key=lambda card: (not card.weights, not card.groups))]
 
 
-def _taken(sample: Sample, card: Card) -> bool:
+def taken(sample: Sample, card: Card) -> bool:
     try:
         fitted(sample, card.input)
     except ValueError:  # too many nodes, no coordinates

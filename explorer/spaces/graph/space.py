@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from torch import Tensor, nn
 
-    from explorer.declare.card import Form
+    from explorer.declare.card import Card, Form
     from explorer.declare.elements import Step
     from explorer.declare.inputs import Inputs
     from explorer.declare.samples import Sample
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from explorer.state.state import State
 
 
+ALIKE = "ring-16"  # of which all nodes are alike: eigenvectors, and what else is chosen among equals, are free there
 NODES = 34  # of the graph that a network is shown first
 OTHERWISE = tuple(f"permute:{seed}" for seed in range(4, 12))  # of two nodes every other order is the one there was
 
@@ -130,6 +131,15 @@ class GraphSpace(Space):
         if form.tables:
             return fit_tables(sample, form)
         return fit_graph(sample, form)
+
+    def several(self, card: Card, count: int) -> list[str]:
+        from explorer.data.choosing import others_that_fit, taken
+        from explorer.data.finding import samples
+
+        found = [card.sample, *others_that_fit(card, count - 1)]
+        if card.own and count > 1 and ALIKE not in found and taken(samples()[ALIKE].make(), card):
+            found = [*found[: count - 1], ALIKE]
+        return found
 
     def part_of(self, sample: Sample, part: str) -> Sample | None:
         from explorer.spaces.graph.sample import one_graph

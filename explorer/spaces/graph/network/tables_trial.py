@@ -56,10 +56,8 @@ def _matrices(network: nn.Module, name: str) -> Iterator[GraphInput]:
         def texts(wide: Widths, sets: str = sets, layout: str = layout) -> list[str]:
             return [layout.format(a=sets[0], b=sets[1], c=wide[0])]
 
-        wide = (
-            _taken(network, call, texts, 1) if "{c}" in layout else (1,) if _runs(network, call, texts((1,))) else None
-        )
-        if wide is None:
+        wide = _taken(network, call, texts, 1) if "{c}" in layout else (1,)
+        if wide is None or not _runs(network, call, texts(wide)):
             continue
         (text,) = texts(wide)
         axes = [k for k, axis in enumerate(axes_of(text)) if axis.isupper()]

@@ -75,9 +75,7 @@ def test_filters_over_edges_are_none_of_images_and_what_it_runs_with_is_told(tmp
     path = tmp_path / "edges.py"
     path.write_text(EDGES)
     engine = LocalEngine({}, trust=True)
-    told = (
-        r"(?s)layer of_edges raised .*--input 'points signals=position least=8 axes=1CN' \(E3\).*'set channels=3 axes"
-    )
+    told = r"(?s)layer of_edges raised .*'points signals=position least=8 axes=1CN' \(E3\).*'set channels=3 axes"
     with pytest.raises(Unknown, match=told):
         audit(engine, State(f"{path}:Net"), "", "float64", None, {})
     (report,) = audit(engine, State(f"{path}:Net[set channels=3 axes=1CN]"), "", "float64", None, {})
