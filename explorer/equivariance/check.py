@@ -24,7 +24,7 @@ from explorer.equivariance.coarser import coarser, windowed
 from explorer.equivariance.data_forms import Data, given_inputs, require_options
 from explorer.equivariance.few import beyond, enough, wakened
 from explorer.equivariance.ties import faults, unjudged, untied
-from explorer.equivariance.trial import rounding, storing
+from explorer.equivariance.trial import lifting, rounding, storing
 from explorer.equivariance.trial.amid import follows_amid
 from explorer.equivariance.trial.calling import caller
 from explorer.equivariance.trial.exchanges import Exchange
@@ -200,6 +200,10 @@ def _checked(
 
         try:
             audit = audited(traced)
+            if audit.coarse is not None and kind == torch.float64 and tol is None and lifting.undecided():
+                return lifting.without_casts(
+                    partial(again, inputs, x_field=x_field, dtype=dtype), audit.coarse, details
+                )
         except NotFiniteError as error:
             if unsteady := repeats.unsteady():  # it is not for the element that it gives none
                 raise LayerError(error.where, f"{unsteady}: it has no verdict") from error

@@ -217,9 +217,9 @@ class Casts(TorchFunctionMode):
         written = args[:1] if func is Tensor.__setitem__ else ()  # as into zeros that were made in single precision
         made = result if isinstance(result, tuple | list) else (result,)
         for value in (*made, *written):
-            if isinstance(value, Tensor) and (of := _parts(value)) is not None and self._lower(of):
+            if isinstance(value, Tensor) and (of := parts(value)) is not None and self._lower(of):
                 given = [*args, *(kwargs or {}).values()]
-                if any(isinstance(a, Tensor) and _parts(a) == self.dtype for a in given):
+                if any(isinstance(a, Tensor) and parts(a) == self.dtype for a in given):
                     self.lowest = of
         return result
 
@@ -227,7 +227,7 @@ class Casts(TorchFunctionMode):
         return torch.finfo(dtype).eps > torch.finfo(self.lowest or self.dtype).eps
 
 
-def _parts(value: Tensor) -> torch.dtype | None:
+def parts(value: Tensor) -> torch.dtype | None:
     """Return the type of numbers, or of the real parts of complex ones; None for whole numbers."""
     return value.dtype.to_real() if value.is_floating_point() or value.is_complex() else None
 

@@ -295,6 +295,13 @@ def coarse(dtype: torch.dtype) -> str:
     return f"the network makes {word} numbers in its forward: its laws are tested to that precision only"
 
 
+def lifted(dtype: torch.dtype, error: float) -> str:
+    """Say that a network was judged without its own rounding, and how far that leads it from its law."""
+    word = str(dtype).removeprefix("torch.")
+    as_it_is = f"with it the last layer is off by {error:.1g}"
+    return f"the network makes {word} numbers in its forward: its laws are tested without that rounding, and {as_it_is}"
+
+
 def earlier(name: str) -> str:
     """Say where a fault shows before the layers that were found guilty."""
     return (
