@@ -277,8 +277,7 @@ class Audit:
         by_name = {row.name: row for row in rows}
         law = {name for name, figures in self.figures.items() if figures.cumulative}
         ends = [by_name[name] for name in self.trace.outputs]
-        # what an end gives for the moved data tells more than what it does on values whose field is a guess
-        seen = any(end.seen or (end.verdict == "broken" and end.cumulative is None) for end in ends)
+        seen = any(end.seen or (end.verdict == "broken" and end.cumulative is None) for end in ends)  # alone says less
         judged = [end for end in ends if end.cumulative is not None and not self.figures[end.name].idle]
         # what is said of one that stays without a verdict is said of the first
         last = (judged or ends)[0]

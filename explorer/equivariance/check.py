@@ -28,6 +28,7 @@ from explorer.equivariance.trial import lifting, rounding, storing
 from explorer.equivariance.trial.amid import follows_amid
 from explorer.equivariance.trial.calling import caller
 from explorer.equivariance.trial.exchanges import Exchange
+from explorer.equivariance.trial.otherwise import kept_otherwise
 from explorer.equivariance.trial.repeating import Repeats
 from explorer.equivariance.verdict import sentences
 from explorer.equivariance.verdict.hints import NORMS_AND_DROPOUT
@@ -273,6 +274,11 @@ def _checked(
         if count:
             said = sentences.beyond(audit.cases[0].inputs.places, count, label)
             report = replace(report, beyond=count, warnings=(*report.warnings, said))
+    if report.verdict == "broken" and not declared:
+        with evaluating(model), torch.no_grad():
+            other_field = kept_otherwise(audit)
+        if other_field is not None:
+            report = replace(report, warnings=(*report.warnings, sentences.otherwise(*other_field)))
     if report.holds and (hidden := space.inference(first).hidden(given)):
         report = replace(report, warnings=(*report.warnings, hidden))
     if report.verdict == "broken" and (coarse := coarser(audit, report.guilty, made, step)) is not None:

@@ -151,6 +151,10 @@ class Inference(ABC):
         """Return the same data between so many zeros, and what cuts a value to where they are; None where none are."""
         return None
 
+    def otherwise(self, field: FieldType, shape: tuple[int, ...]) -> Iterator[FieldType]:
+        """Yield what else a tensor may be that was taken for a field of scalars, as one of vectors."""
+        return iter(())
+
     def hidden(self, given: Sequence[Inputs]) -> str:
         """Return in a sentence which faults none of the inputs can show, or ""."""
         return ""

@@ -22,8 +22,26 @@ MOST = 512  # channels of a declared type
 Rows = tuple[tuple[float, ...], ...]
 
 
+class Mixed(Representation):
+    """A representation on which an element acts by a matrix on the channels, beside moving along with their place."""
+
+    __slots__ = ()
+
+    def matrix(self, h: Matrix) -> Matrix | None:
+        """Return the matrix of the channels that belong together for one of the plane or of space; None for none."""
+        raise NotImplementedError
+
+    def mixed(self, values: Tensor, h: Matrix) -> Tensor:
+        """Return values with the channels, on axis 1, changed.
+
+        Raises:
+            NoAction: there is no such action.
+        """
+        raise NotImplementedError
+
+
 @dataclass(frozen=True, slots=True)
-class Declared(Representation):
+class Declared(Mixed):
     """A representation on all channels together: for each element of a point group its matrix, block by block.
 
     Attributes:
@@ -49,7 +67,6 @@ class Declared(Representation):
         return next(near, None)
 
     def matrix(self, h: Matrix) -> Matrix | None:
-        """Return the matrix of all channels for one of the plane or of space, None where there is none."""
         if (k := self.find(h)) is None:
             return None
         whole, at = np.zeros((self.size, self.size)), 0
@@ -61,11 +78,6 @@ class Declared(Representation):
         return whole
 
     def mixed(self, values: Tensor, h: Matrix) -> Tensor:
-        """Return values with the channels, on axis 1, changed.
-
-        Raises:
-            NoAction: the group has no such element.
-        """
         import torch
 
         if np.abs(h - np.eye(len(h))).max() < NEAR:

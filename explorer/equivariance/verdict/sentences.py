@@ -95,6 +95,11 @@ def guess(name: str, field: str) -> str:
     return f"{name} is measured against a guessed field type, '{field}'; if it is wrong, correct that first"
 
 
+def otherwise(name: str, field: str) -> str:
+    """Say of which field a tensor keeps the law that was taken for another one."""
+    return f"taken for '{field}', {name} keeps its law: if it is that, say --field '{name}={field}'"
+
+
 def failing(names: Sequence[str], holds: bool) -> str:
     """Say which layers do not keep the laws of fields that are guesses.
 

@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from explorer.declare.space import Domains, Kind, Scene
+from explorer.declare.space import Domains, Kind, Representations, Scene
 from explorer.declare.telling.asking import Declared, Question
 from explorer.declare.types.fields import INVARIANT, Scalar
 from explorer.network.space import Inference
 from explorer.spaces.grid.fields import grid, parse_grid, parse_pixels, parse_token_pairs, parse_tokens
 from explorer.spaces.grid.network.form import InputSpec
 from explorer.spaces.grid.stacks import parse_stack
+from explorer.spaces.grid.vectors import REPRESENTATIONS
 from explorer.square.space import Space
 
 if TYPE_CHECKING:
@@ -57,9 +58,10 @@ class GridSpace(Space):
         "grid": parse_grid, "token": parse_tokens, "pixel": parse_pixels, "stack": parse_stack,
         "token-pair": parse_token_pairs,
     }  # fmt: skip
+    representations: ClassVar[Representations] = REPRESENTATIONS
     examples = (
         "grid scalar", "grid scalar /2", "point regular(C4)", "grid regular(C4)", "grid regular(D4)",
-        "grid regular(D4) /2",
+        "grid regular(D4) /2", "grid vector",
     )  # fmt: skip
     orbits = ("rotate",)
     scenes = (

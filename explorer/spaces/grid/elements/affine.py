@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from explorer.declare.elements import Element, NoAction
 from explorer.declare.groups import MIRROR, FiniteGroup, Matrix
-from explorer.declare.types.declared import Declared
+from explorer.declare.types.declared import Mixed
 from explorer.declare.types.fields import FieldType, Regular, Scalar
 from explorer.spaces.grid.fields import ChannelsLast, Grid
 
@@ -101,7 +101,7 @@ class Affine(Element):
     def exact(self, field: FieldType, shape: tuple[int, ...]) -> bool:
         if isinstance(field.rep, Regular) and field.rep.group.find(self.orthogonal) is None:
             return False
-        if isinstance(field.rep, Declared) and field.rep.matrix(self.orthogonal) is None:
+        if isinstance(field.rep, Mixed) and field.rep.matrix(self.orthogonal) is None:
             return False
         if not isinstance(field.domain, Grid | ChannelsLast):
             return True
@@ -128,7 +128,7 @@ class Affine(Element):
             values = values.unflatten(1, (-1, *flat))
         if isinstance(field.rep, Regular):
             values = _fibre(values, field.rep.group, self.orthogonal)
-        elif isinstance(field.rep, Declared):
+        elif isinstance(field.rep, Mixed):
             values = field.rep.mixed(values, self.orthogonal)
         if isinstance(field.domain, Grid):
             values = grid_action.move(values, self.matrix, self.shift, field.domain.spacing, self.boundary)

@@ -25,6 +25,7 @@ from explorer.spaces.grid.network.stimulus import another, each_image, elsewhere
 from explorer.spaces.grid.network.strides import off_centre, pair
 from explorer.spaces.grid.network.tokens import placeless, token_layouts, tokens_of_map
 from explorer.spaces.grid.stacks import Stack
+from explorer.spaces.grid.vectors import AXES, PlaneVector
 
 _KEEPS_REP = (
     nn.ReLU, nn.LeakyReLU, nn.ELU, nn.GELU, nn.SiLU, nn.Tanh, nn.Sigmoid, nn.Softplus, nn.Identity, nn.Hardtanh,
@@ -325,6 +326,10 @@ class GridInference(Inference):
         if len(given) > 1 or len(first.values) > 1:
             return [*given, first.with_x(noise_like(x, seed))]
         return [first.with_x(torch.cat([x, noise_like(x[:1], seed)]))]
+
+    def otherwise(self, field: FieldType, shape: tuple[int, ...]) -> Iterator[FieldType]:
+        if isinstance(field.domain, Grid) and not field.domain.flat and len(shape) == 4 and not shape[1] % 2:
+            yield from (replace(field, rep=PlaneVector(axes)) for axes in AXES)
 
     def hidden(self, given: Sequence[Inputs]) -> str:
         """Say where the frames of all images are blank: what looks at a pixel there sees nothing move."""
