@@ -40,7 +40,7 @@ def coarser(audit: Audit, guilty: Sequence[str], made: Made, step: int) -> tuple
     kept = [0 < len(errors) and max(errors) < rounding.LEAST for errors in map(audit.errors_of, labels)]
     if 2 * sum(kept) >= len(kept):
         return None
-    for coarse, found in _multiples(made, step):
+    for coarse, found in _multiples(made, step, audit.cases[0].inputs):
         with evaluating(audit.model), torch.no_grad():
             # also on data that are nowhere empty
             errors = (unjudged(audit, element, other) for other in (False, True) for _, element in found)
@@ -56,7 +56,7 @@ def windowed(audit: Audit, guilty: Sequence[str], made: Made, step: int) -> tupl
     """
     best: tuple[int, list[str]] | None = None
     seen: list[tuple[Inputs, Seen]] = []
-    for coarse, found in _multiples(made, step) if len(guilty) > 1 else ():
+    for coarse, found in _multiples(made, step, audit.cases[0].inputs) if len(guilty) > 1 else ():
         with evaluating(audit.model), torch.no_grad():
             seen = seen or _seen(audit)
             kept = _keeping(audit, guilty, found, seen)
@@ -65,12 +65,16 @@ def windowed(audit: Audit, guilty: Sequence[str], made: Made, step: int) -> tupl
     return None if best is None or len(best[1]) == len(guilty) else best
 
 
-def _multiples(made: Made, step: int) -> Iterator[tuple[int, list[tuple[str, Element]]]]:
-    """Yield multiples of the steps with the elements in them, none where elements know of no steps."""
+def _multiples(made: Made, step: int, x: Inputs) -> Iterator[tuple[int, list[tuple[str, Element]]]]:
+    """Yield multiples of the steps with the elements in them, none where elements know of no steps, or move nothing."""
     finest = [label for label, _ in made(step)]
     for times in MULTIPLES:
         found = made(step * times)
-        if not found or [label for label, _ in found] == finest:
+        if (
+            not found
+            or [label for label, _ in found] == finest
+            or all(torch.equal(x.moved(g).x, x.x) for _, g in found)
+        ):
             return
         yield step * times, found
 

@@ -276,8 +276,11 @@ def _step(p: Prepared, space: Space, size: int) -> int:
     return step
 
 
-def explored(engine: Networks, state: State, dtype: str, overrides: Mapping[str, str], count: int = 4) -> list[Law]:
-    """Return the law of every candidate group of the model's space."""
+def explored(
+    engine: Networks, state: State, dtype: str, overrides: Mapping[str, str], count: int = 4, group: str = ""
+) -> list[Law]:
+    """Return the law of every candidate group of the model's space, which `group` may tell."""
+    state, _ = settled(engine, state, group)
     card = engine.card(state.model)
     model, given, p, first = _given(engine, state, dtype, overrides, count)
     if state.interventions:

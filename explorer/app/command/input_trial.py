@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Protocol
@@ -21,6 +22,8 @@ from explorer.network.tracing.layers import LayerError
 from explorer.square.preparing.prepare import Prepared
 from explorer.square.space import Space, space_of_kind
 from explorer.state.state import State
+
+_IN_BRACKETS = re.compile(r" \([^()]*(?:\([^()]*\)[^()]*)*\)")
 
 
 class Networks(Protocol):
@@ -48,15 +51,13 @@ def settled(engine: Networks, state: State, group: str) -> tuple[State, str]:
         try:
             stopped = _stopped(engine, state, engine.card(state.model))
         except Unknown as error:
-            what, mark, how = str(error).partition("; ")
             if found := _runs_with(engine, state):
-                raise Unknown(error.where, f"{what}; it runs with {found}{mark}{how}") from None
+                raise Unknown(error.where, f"{_first(str(error))}; it runs with {found}") from None
             raise
         # data that somebody chose may be wrong for it
         if isinstance(stopped, LayerError) and not state.sample:
-            what = str(stopped).partition("; ")[0]
             if found := _runs_with(engine, state):
-                raise Unknown(stopped.where, f"{what}; it runs with {found}") from stopped
+                raise Unknown(stopped.where, f"{_first(str(stopped))}; it runs with {found}") from stopped
         return state, ""
     symmetry = find_symmetry(group)
     try:
@@ -72,6 +73,11 @@ def settled(engine: Networks, state: State, group: str) -> tuple[State, str]:
     if card is None and refused:
         raise Unknown(state.model, f"{split_call(split_name(state.model)[0])[0]}: {refused[0]}")
     return state, ""
+
+
+def _first(told: str) -> str:
+    """Return the first of several sentences, without what stands in brackets: what is to be typed needs the room."""
+    return _IN_BRACKETS.sub("", told.partition("; ")[0])
 
 
 def _runs_with(engine: Networks, state: State) -> str:

@@ -31,10 +31,11 @@ def told_laws(
     if args.table or args.tol is not None:
         raise BadInput("--laws tests every group with its own tolerance; --tol and --table belong to one group")
     from explorer.app.command.audit import explored
-    from explorer.equivariance.verdict.laws import table
+    from explorer.equivariance.verdict.laws import ALL, table
 
     with redirect_stdout(sys.stderr), measured_by_us(state.model):  # what a network prints is no part of the answer
-        found = explored(start(), state, args.dtype or "float64", overrides)
+        group = "" if args.group == ALL else args.group or ""
+        found = explored(start(), state, args.dtype or "float64", overrides, group=group)
     if args.json:
         print(json.dumps({"model": state.model, "laws": [asdict(law) for law in found]}, ensure_ascii=False))
     else:

@@ -274,15 +274,20 @@ def several_calls(module: str, count: int, owner: str) -> str:
     )
 
 
+def _output(name: str, several: bool = True) -> str:
+    """Return an output in words, by its name where there are several and it is more than that."""
+    return f"the output {name}" if several and name != OUTPUT else "the output"
+
+
 def wakened(name: str, several: bool) -> str:
     """Say that an output was judged on other numbers too, as it is the same for all of the data."""
-    what = f"the output {name}" if several else "the output"
+    what = _output(name, several)
     return f"on these data alone {what} stays the same, but for rounding: it is judged on their numbers drawn anew too"
 
 
 def same_answer(name: str, several: bool) -> str:
     """Say that an output does not depend on the values of the input."""
-    what = f"the output {name}" if several else "the output"
+    what = _output(name, several)
     return (
         f"{what} stays the same, but for rounding, when the values of the input are replaced: whether it keeps the law "
         "cannot be told; other layers are judged each by itself"
@@ -342,7 +347,7 @@ def no_law(
         why: elements have no action on it, in their own words.
     """
     idle = list(dict.fromkeys(idle))
-    output = "the output" if row.name == OUTPUT else f"the output {row.name}"
+    output = _output(row.name)
     if not elements:
         return f"an input{places} has no element of this group but the identity: take a larger one"
     if row.field == "unknown":
@@ -372,8 +377,8 @@ def no_law(
 def amid_zeros(zeros: int) -> str:
     """Say that an answer follows where nothing but zeros comes in or leaves."""
     return (
-        f"between {zeros} zeros on either side of the same data its answer follows: what comes in and leaves at the "
-        "ends breaks the law, as the state at the start is moved by the zeros of a delay, and attention hears them"
+        f"between {zeros} zeros on either side of the same data its answer follows: what is done at the ends breaks "
+        "the law, as by padding, by a state at the start that is moved by zeros, and by attention that hears them"
     )
 
 

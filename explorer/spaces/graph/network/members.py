@@ -43,7 +43,7 @@ class Members:
         found = []
         for k, (axes, value) in enumerate(zip(self.axes, values, strict=True)):
             kind = NODE_INPUT if k == self.of else NODE
-            if len(axes) == 2 and axes[1] == value.ndim - 1:
+            if len(axes) == 2 and axes[1] == value.ndim - 1 and (k != self.of or value.ndim == 2):
                 found.append(FieldType(Adjacency()) if k == self.of else PAIR)
             else:
                 domain = (Pairwise if len(axes) == 2 else Nodes)(axes[0]) if axes else None

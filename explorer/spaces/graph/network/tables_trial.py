@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 
+import torch
 from torch import Tensor, nn
 
 from explorer.network.input.arguments import ByName, needed_arguments
@@ -18,7 +19,7 @@ from explorer.spaces.graph.network.tables import OTHER_ROWS, ROWS, axes_of, tabl
 MOST = 4  # tables
 STEPS = 16  # that each member of a set may have, as of series at the nodes of a graph
 LAID = ("{n}x{c}", "1x{n}x{c}", "1x{c}x{n}")
-ALONE = ("{a}x{b}x{c}", "1x{a}x{b}x{c}", "{a}x{b}", "1x{a}x{b}", "1x{c}x{a}x{b}")  # of a matrix, or many
+ALONE = ("{a}x{b}x{c}", "1x{a}x{b}x{c}", "{a}x{b}", PICTURE := "1x{c}x{a}x{b}")  # of a matrix, or many
 IN_TIME = ("1x{n}x{t}x{c}", "1x{t}x{n}x{c}", "1x{c}x{t}x{n}", "1x{c}x{n}x{t}")
 
 Widths = tuple[int, ...]
@@ -45,8 +46,8 @@ def tables_inputs(network: nn.Module) -> Iterator[GraphInput]:
 def _matrices(network: nn.Module, name: str) -> Iterator[GraphInput]:
     """Yield what a network on one matrix takes: of two sets that are not as large, else of all pairs of one.
 
-    Each of both axes is to be heard of beyond its own place, as no batch is, and filters that are several places wide
-    are of pictures.
+    Each of both axes is to be heard of beyond its own place, as no batch is. Filters that are several places wide are
+    of pictures, and so is what is heard of at some places only.
     """
     if filters_planes(network):
         return
@@ -61,7 +62,7 @@ def _matrices(network: nn.Module, name: str) -> Iterator[GraphInput]:
             continue
         (text,) = texts(wide)
         axes = [k for k, axis in enumerate(axes_of(text)) if axis.isupper()]
-        if all(_hears(network, call, [text], axis) for axis in axes):
+        if all(_hears(network, call, [text], axis, everywhere=layout == PICTURE) for axis in axes):
             yield GraphInput(signals=(), tables=((name, (text,)),))
             return
 
@@ -161,16 +162,20 @@ def _made(texts: Sequence[str], rows: Sequence[int] = ROWS) -> list[Tensor]:
     return [table(text, k, rows) for k, text in enumerate(texts)]
 
 
-def _hears(network: nn.Module, call: Callable[..., object], texts: Sequence[str], axis: int | None = None) -> bool:
+def _hears(
+    network: nn.Module, call: Callable[..., object], texts: Sequence[str], axis: int | None = None,
+    everywhere: bool = False,
+) -> bool:  # fmt: skip
     """Say whether a member of the first set changes what is said of others, or of all.
 
     Args:
         axis: of the first table, where it is not the first that counts members.
+        everywhere: it has to change what is said of each of the others.
     """
     axis = axes_of(texts[0]).index("A") if axis is None else axis
     given = _made(texts)
     one, members = answer_of(network, given, call), given[0].shape[axis]
-    if one is None:
+    if one is None or (everywhere and members not in one.shape):
         return False
     for member in (0, members // 2):  # a fault may be deaf to one of them
         other = given[0].clone()
@@ -181,8 +186,8 @@ def _hears(network: nn.Module, call: Callable[..., object], texts: Sequence[str]
         changed = one != two
         if members in one.shape:
             at = axis if one.shape[axis : axis + 1] == (members,) else one.shape.index(members)
-            changed = changed.movedim(at, 0).reshape(members, -1).any(1)
-            changed[member] = False
-        if bool(changed.any()):
+            by_member = changed.movedim(at, 0).reshape(members, -1).any(1)
+            changed = torch.cat([by_member[:member], by_member[member + 1 :]])
+        if bool(changed.all() if everywhere else changed.any()):
             return True
     return False

@@ -53,3 +53,11 @@ def test_what_breaks_the_law_in_the_steps_of_windows_too_is_named_alone() -> Non
     assert (report.verdict, report.guilty) == ("broken", ("second",))
     assert any("first keeps the law in steps of 4 and not of 1" in note for note in report.warnings)
     assert report["first"].verdict == "holds"
+
+
+def test_steps_as_wide_as_the_picture_say_nothing() -> None:
+    """A shift by all of 16 pixels is none: padding with zeros follows that as well."""
+    torch.manual_seed(0)
+    network = nn.Sequential(nn.Conv2d(1, 4, 3, padding=1), nn.ReLU(), nn.Conv2d(4, 2, 3, padding=1))
+    report = check_equivariance(network, PICTURES, "translation", details=False)
+    assert report.verdict == "broken" and not any("in steps of" in note for note in report.warnings)

@@ -1,4 +1,4 @@
-"""Fields of vectors on the plane: declared they are judged as such, and where scalars break their law they are named."""
+"""Fields of vectors on the plane: judged where they are declared, and named where scalars break their law."""
 
 from __future__ import annotations
 
