@@ -39,6 +39,21 @@ def test_names_that_are_alike_are_told_apart_by_their_folders() -> None:
         ]
     )  # fmt: skip
     assert list(told.values()) == [
-        "Net in net.py (one/src)", "Net in net.py (two/src)", "Net in net.py (b)", "Net in net.py (b)",
+        "Net in net.py (one/src)", "Net in net.py (two/src)", "Net in net.py (b), w.pt", "Net in net.py (b)",
         "Net in other.py", "one",
+    ]  # fmt: skip
+
+
+def test_networks_of_one_class_are_told_apart_by_what_they_differ_in() -> None:
+    """Two of them stood as "Net in net.py" in the gallery and in the menu of recent models."""
+    told = told_apart(
+        [
+            "/a/net.py:Net", "/a/net.py:Net@/w/one.pt", "/a/net.py:Net@/w/two.pt", "/a/net.py:Net@/v/two.pt",
+            "/a/net.py:Net(3)", "/a/net.py:Net(4, deep=True)", "/a/net.py:Net[graph channels=3]", "/a/other.py:Net(3)",
+        ]
+    )  # fmt: skip
+    assert list(told.values()) == [
+        "Net in net.py", "Net in net.py, one.pt", "Net in net.py, two.pt, /w", "Net in net.py, two.pt, /v",
+        "Net in net.py, with 3", "Net in net.py, with 4, deep=True", "Net in net.py, graph channels=3",
+        "Net in other.py",
     ]  # fmt: skip

@@ -146,6 +146,8 @@ def test_the_sentence_says_what_is_known_and_no_more():
     square = with_layers(["first", "block", "last"], {"first": measure(), "block": bad, "last": seen}).squares[0]
     assert verdict_sentence(square) == "broken by block"
     assert verdict_sentence(replace(square, guilty=())) == "broken from block on"
+    unasked = {**square.measures, "block": measure(cumulative=0.5, local=None, verdict="broken")}
+    assert verdict_sentence(replace(square, measures=unasked)) == "broken from block on", "it may be made before it"
     guessed = replace(square, verdict="holds", guilty=())
     assert verdict_sentence(guessed) == "the output holds; block does not follow its guessed field"
     assert verdict_colour_role(guessed) == "good"
