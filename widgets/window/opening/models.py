@@ -33,6 +33,7 @@ from explorer.state.runs import models_of
 from explorer.state.session import Session
 from explorer.work.files.places import at_home, whole
 from widgets.window.opening.inputs import Inputs
+from widgets.window.opening.moved import offer_another
 from widgets.window.opening.naming import ByName
 from widgets.window.opening.page import ModelPage
 from widgets.window.opening.recents import Recents
@@ -287,6 +288,9 @@ class Models(QObject):
             self._controller.take_session(session, path)
             return
         file, chosen = _parts(names[0])
+        if not os.path.exists(at_home(file)):
+            offer_another(self._shell, file, session, path, self._find, lambda found: self.session(found, path))
+            return
         go_on = partial(self._next, names[1:], session, path)
 
         def then(looked: Looked) -> None:
