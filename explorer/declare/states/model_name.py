@@ -60,6 +60,25 @@ def _read(name: str, patterns: Iterable[re.Pattern[str]] = _NAMES) -> re.Match[s
     return next((found for p in patterns if (found := p.fullmatch(name))), None) if len(name) <= LONGEST else None
 
 
+def several(text: str) -> tuple[str, ...]:
+    """Return the names in a text that parts them by commas; those in brackets, of arguments, part none."""
+    names, depth, quote, begun = [], 0, "", 0
+    for k, sign in enumerate(text):
+        if quote:
+            quote = "" if sign == quote else quote
+        elif depth > 0 and sign in "'\"":  # elsewhere it is an apostrophe
+            quote = sign
+        elif sign in "([{":
+            depth += 1
+        elif sign in ")]}":
+            depth -= 1
+        elif sign == "," and depth == 0:
+            names.append(text[begun:k])
+            begun = k + 1
+    whole = depth == 0 and not quote  # a folder may be called "a (b"
+    return tuple(filter(None, [*names, text[begun:]] if whole else text.split(",")))
+
+
 def split_input(name: str) -> tuple[str, str]:
     """Return (name without brackets, what stands in them or "")."""
     base = _base(name)

@@ -6,7 +6,15 @@ import time
 
 import pytest
 
-from explorer.declare.states.model_name import files_of, named_as_shown, split_call, split_input, split_name, told_apart
+from explorer.declare.states.model_name import (
+    files_of,
+    named_as_shown,
+    several,
+    split_call,
+    split_input,
+    split_name,
+    told_apart,
+)
 
 
 @pytest.mark.parametrize(
@@ -57,3 +65,21 @@ def test_networks_of_one_class_are_told_apart_by_what_they_differ_in() -> None:
         "Net in net.py, with 3", "Net in net.py, with 4, deep=True", "Net in net.py, graph channels=3",
         "Net in other.py",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("", ()),
+        ("d4-cnn,plain-cnn", ("d4-cnn", "plain-cnn")),
+        ("/a/net.py:Net(4, deep=True),fine", ("/a/net.py:Net(4, deep=True)", "fine")),
+        ("net.py:Net('a,(b')[grid images=a:3xanyxany,m:1xanyxany]@w.pt,b", (
+            "net.py:Net('a,(b')[grid images=a:3xanyxany,m:1xanyxany]@w.pt", "b",
+        )),
+        ("/it's here/net.py:Net,fine", ("/it's here/net.py:Net", "fine")),
+        ("/a (b/net.py:Net,fine", ("/a (b/net.py:Net", "fine")),
+    ],
+)  # fmt: skip
+def test_names_in_one_text_are_parted_outside_of_brackets(text: str, names: tuple[str, ...]) -> None:
+    """A network made with two arguments could not be shown beside another one."""
+    assert several(text) == names
