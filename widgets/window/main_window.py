@@ -80,7 +80,7 @@ class MainWindow(Shell):
         self.drops = Drops(self)
         self.files = Files(self)
         self.menus = Menus(self, self.files)
-        self.greeting = Greeting(self.greeting_card, self.controller, self.settings, self.files.open_model, self)
+        self.greeting = Greeting(self.greeting_card, self.controller, self.settings, self.files.open_mine, self)
         self._build_quick()
         self.palette_box = Palette(self)
         self.focus_ring = FocusRing(self)
