@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,7 @@ from explorer.declare.telling.numerals import with_minus
 from widgets.base.look import theme
 from widgets.base.look.alignment import CENTRE, RIGHT
 from widgets.base.look.switched_parts import shortens, stroke
-from widgets.base.text.layer_names import endings, shortened
+from widgets.base.text.layer_names import alike, endings, shortened
 from widgets.charts.axis.scales import LogScale, decade, linear_ticks, power
 from widgets.charts.inks import mixed
 from widgets.charts.library import pg
@@ -320,13 +320,14 @@ class NameAxis(Axis):
         said: dict[str, str] = {}
         widest = max((fonts[0][1].horizontalAdvance(self.names[i].text) for i in shown), default=0.0)
         stride = max(1, math.ceil(min(LEAST, widest + 6) / max(width * self.lines, 0.1)))
+        each = width * stride * self.lines - 6
+        plain = self._plain((i for i in shown if not i % stride), max(each, 40.0), fonts)
         for i in sorted(shown, key=lambda i: not self.names[i].role):
             name = self.names[i]
             if not name.role and i % stride:
                 continue
             font, metrics = fonts[bool(name.role)]
-            wide = max(width * stride * self.lines - 6, 130.0 if name.role else 40.0)
-            text = shortened(metrics, name.text, wide, self._endings)
+            text = plain.get(i) or shortened(metrics, name.text, max(each, 130.0), self._endings)
             if said.setdefault(text, name.text) != name.text:
                 continue  # no name is better than one that may be another layer's
             half = metrics.horizontalAdvance(text) / 2 + 4
@@ -343,13 +344,20 @@ class NameAxis(Axis):
     def _upwards(self, shown: range, width: float, fonts: Any) -> list[Any]:
         """Return names that end below their columns, in the axis turned by a quarter."""
         t, found, long = theme.current(), [], self.size().height() - 10
+        plain = self._plain(shown, long, fonts)
         for i in shown:
             name = self.names[i]
             font, metrics = fonts[bool(name.role)]
-            text = shortened(metrics, name.text, long, self._endings)
+            text = plain.get(i) or shortened(metrics, name.text, long, self._endings)
             rect = QRectF(-long - 8, self.place_of(i) - metrics.height() / 2, long, metrics.height())
             found.append((font, QColor(getattr(t, name.role or "muted")), rect, int(RIGHT), text))
         return found
+
+    def _plain(self, shown: Iterable[int], room: float, fonts: Any) -> dict[int, str]:
+        """Return what is written of the names that are not special, by their numbers."""
+        which = [i for i in shown if not self.names[i].role]
+        texts = alike(fonts[0][1], [self.names[i].text for i in which], room, self._endings)
+        return dict(zip(which, texts, strict=True))
 
     def _line(self) -> float:
         return QFontMetricsF(self.font).height() - 1
@@ -358,6 +366,7 @@ class NameAxis(Axis):
         line, t, found = 0.9 * fonts[0][1].height(), theme.current(), []
         stride, room = max(1, math.ceil(line / max(width, 0.1))), self.size().width() - 6
         special = [self.place_of(i) for i in shown if self.names[i].role]
+        plain = self._plain((i for i in shown if not i % stride), room, fonts)
         for i in shown:
             name, y = self.names[i], self.place_of(i)
             if not name.role and (i % stride or any(abs(y - other) < line for other in special)):
@@ -365,5 +374,6 @@ class NameAxis(Axis):
             font, metrics = fonts[bool(name.role)]
             rect = QRectF(0, y - line, room, 2 * line)
             colour = QColor(getattr(t, name.role or "muted"))
-            found.append((font, colour, rect, int(RIGHT), shortened(metrics, name.text, room, self._endings)))
+            text = plain.get(i) or shortened(metrics, name.text, room, self._endings)
+            found.append((font, colour, rect, int(RIGHT), text))
         return found

@@ -520,6 +520,21 @@ def test_the_eye_stays_while_the_mesh_is_turned_and_fits_another_one(qtbot: Any)
     assert canvas.eye.radius == pytest.approx(1.38, rel=0.01)
 
 
+def test_a_mesh_that_turns_out_of_sight_is_followed_and_comes_back(qtbot: Any) -> None:
+    vertices, faces = make_sphere(2)
+    body = vertices * [0.4, 1.0, 0.4] + [0, 1.0, 0]  # it stands on the origin, about which it is turned
+    canvas = shown(qtbot, MeshLook(body, faces))
+    first = canvas.eye
+    canvas.show_looks([MeshLook(body * [1, -1, -1], faces)])
+    painted(canvas)
+    box = canvas.cells()[0]
+    seen = canvas.eye.screen(body * [1, -1, -1], box.width(), box.height())[:, :2]
+    assert (seen >= 0).all() and (seen <= [box.width(), box.height()]).all()
+    canvas.show_looks([MeshLook(body, faces)])
+    painted(canvas)
+    assert np.allclose(canvas.eye.numbers, first.numbers)
+
+
 def test_a_slow_mesh_is_drawn_less_sharply_while_it_moves(qtbot: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     canvas = shown(qtbot, ball(3))
     painted(canvas)
