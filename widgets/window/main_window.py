@@ -290,7 +290,7 @@ class MainWindow(Shell):
 
     def open_palette(self) -> None:
         self.layer_menu.refill(self.menus.menus["Layer"])
-        self.palette_box.open(lambda: actions_of(list(self.menus.menus.values())))
+        self.palette_box.open(lambda: actions_of([*self.menus.menus.values(), self.layer_menu.layers()]))
 
     def show_keys(self) -> None:
         every = actions_of(list(self.menus.menus.values()), usable=False)
