@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from html import escape
 from typing import Any, Literal
 
@@ -116,12 +116,12 @@ def properties_table(
     return name + "".join(rows)
 
 
-def within(written: tuple[Any, ...], label: QLabel, room: float) -> str:
+def within(write: Callable[[int], str], label: QLabel, room: float) -> str:
     """Return the read-out in a label with as many properties beside each other as there is room for."""
     page, around, words = QTextDocument(), label.contentsMargins(), ""
     page.setDefaultFont(label.font())
     for across in ACROSS:
-        words = properties_table(*written, across=across)
+        words = write(across)
         page.setHtml(words)
         if page.idealWidth() + around.left() + around.right() <= room:
             break

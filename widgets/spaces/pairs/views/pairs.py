@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -280,9 +281,9 @@ class PairsView(FrameView[tuple[int, Square, GraphPart]]):
         self.controls.kept.setText(f"{figure(threshold)}: {share(kept)}" if threshold else "all shown")
         title = field.key if panel.small else panel.title
         form: Form = "row" if not self._flat else "lines" if self.height() < LOW else "column"
-        written = (title, panel.matrix, self._measured[key], moved, form, WORDS - 26, word_of_places(square))
-        below = form == "row"
-        self.words.setText(within(written, self.words, self.width()) if below else properties_table(*written))
+        known = title, panel.matrix, self._measured[key], moved
+        write = partial(properties_table, *known, form, WORDS - 26, word_of_places(square))
+        self.words.setText(within(write, self.words, self.width()) if form == "row" else write())
 
     # what the person does ---------------------------------------------------------------------------------------
     def _change(self, what: str) -> None:
