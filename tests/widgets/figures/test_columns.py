@@ -65,8 +65,8 @@ def test_matrices_keep_the_size_of_text_in_a_column(qtbot: QtBot) -> None:
     for style in (COLUMN, Style(width=85.0)):
         made = drawn(view, ".svg", style=style)
         assert made.points == pytest.approx(style.points, abs=0.1) and made.shortened == 0
-        assert all(word in words_of(made) for word in ("square", "sparse", "row sums", "member 10"))
-    assert view.minimumSizeHint().width() < 300
+        words = words_of(made).replace("\N{NO-BREAK SPACE}", " ")
+        assert all(word in words for word in ("square", "34 × 34", "row sums", "member 10"))
 
 
 def guilty(open_window: Open, qtbot: QtBot) -> tuple[ErrorsView, list[str], str]:
