@@ -24,6 +24,7 @@ class Param:
     periodic: bool = False  # maximum and minimum are the same point (angles)
     whole: bool = False
     quiet: bool = False  # no control of its own: it is dragged in a view
+    least: str = ""  # what the minimum stands for, where it is no number as the others: "all"
 
     def clamp(self, value: float) -> float:
         """Return the nearest admissible value; raise ValueError on NaN and infinities."""

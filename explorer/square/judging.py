@@ -355,8 +355,10 @@ def judged(
         verdict = p.trouble.verdict
     told = causes(p, guilty, element.group)
     shows = guilt.first_seen(p.trace, found) if verdict == "broken" and not guilty else ""
-    if shows and idle:
-        told = (*told, *_between(p, measures, shows, element))
+    alone = next(iter(guilty), "") if len(guilty) == 1 else ""
+    untested = alone if alone in measures and measures[alone].local is None and alone != p.trace.layers[0].name else ""
+    if (shows or untested) and idle:
+        told = (*told, *_between(p, measures, shows or untested, element))
     if elsewhere or hidden:
         told = (sentences.ELSEWHERE if elsewhere else sentences.HIDDEN, *told)
     if p.trouble and not p.trouble.layer and verdict == "broken":

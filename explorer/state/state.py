@@ -11,7 +11,7 @@ from typing import Any
 from explorer.declare.elements import Step, chain_text, inverse_steps, transforms
 from explorer.declare.registry import PLUGINS
 from explorer.declare.states.interventions import Intervention
-from explorer.declare.states.model_name import code_of
+from explorer.declare.states.model_name import code_of, several
 from explorer.state.flags import FLAGS
 from explorer.work.files.places import COMMAND
 
@@ -78,7 +78,7 @@ class State:
     @property
     def compared(self) -> tuple[str, ...]:
         """Return the names of the models beside the first."""
-        return tuple(filter(None, self.compare.split(",")))
+        return several(self.compare)
 
     @property
     def epoch(self) -> tuple[Any, ...]:

@@ -255,10 +255,16 @@ class CurveChart(ElementChart):
         self.dress()
 
     def _name_keys(self) -> None:
-        """Explain what is drawn; hollow dots only where there are any."""
-        first, hollow = self.curves[0], any(np.any(trace.curve.estimated) for trace in self.traces)
-        exact = "exact, hollow: about" if hollow else "exact"
-        self.header.name_keys({first.layer: "layer", first.output: "output", first.exact: exact, first.floor: "floor"})
+        """Explain what is drawn, and nothing else."""
+        first, traces = self.curves[0], self.traces
+        hollow = any(np.any(trace.curve.estimated) for trace in traces)
+        known = {
+            first.layer: ("layer", bool(traces)),
+            first.output: ("output", any(trace.output != trace.layer for trace in traces)),
+            first.exact: ("exact, hollow: about" if hollow else "exact", any(np.any(t.curve.exact) for t in traces)),
+            first.floor: ("floor", bool(traces)),
+        }
+        self.header.name_keys({item: name for item, (name, drawn) in known.items() if drawn})
 
     def circle(self, trace: Trace, values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return places and values of a curve; a circle of angles is closed."""

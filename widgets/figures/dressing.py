@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from PySide6.QtCore import QEvent, QPoint, QRect, QSize, Qt
@@ -17,10 +17,11 @@ LEFT_OUT = "left out"  # the property of what is hidden while a figure is drawn
 
 
 @contextmanager
-def dressed(view: View, theme: themes.Theme, style: Style, factor: float) -> Iterator[None]:
-    """Give `view` a theme and the size of a figure, without controls; then take all back.
+def dressed(view: View, theme: themes.Theme, style: Style) -> Iterator[Callable[[float], None]]:
+    """Give `view` a theme, without controls, and a call that gives it the size of a figure; then take all back.
 
-    The window behind does not flicker: no event is handled, and so nothing repainted, before the end.
+    The call takes by how much more is drawn on the width of the figure. The window behind does not flicker: no event is
+    handled, and so nothing repainted, before the end.
     """
     app = QApplication.instance()
     assert isinstance(app, QApplication)
@@ -31,6 +32,14 @@ def dressed(view: View, theme: themes.Theme, style: Style, factor: float) -> Ite
         a: (a.horizontalScrollBarPolicy(), a.verticalScrollBarPolicy()) for a in view.findChildren(QAbstractScrollArea)
     }
     around = _around(view)
+
+    def sized(factor: float) -> None:
+        view.resize(geometry.size())  # a figure is as flat as the view, whatever was tried before
+        for _ in range(2):  # some views show their controls again when they are given another size
+            lay_out_bare(view)
+            view.resize(_figure_size(view, style, factor))
+        lay_out(view)
+
     try:
         # a chart that shows itself at the new size has them carried out, and the view its old size again
         _lay_out_by(around, False)
@@ -43,11 +52,7 @@ def dressed(view: View, theme: themes.Theme, style: Style, factor: float) -> Ite
         view.setStyleSheet(themes.style_sheet(theme))
         view.apply_theme()
         view.ensurePolished()
-        for _ in range(2):  # some views show their controls again when they are given another size
-            lay_out_bare(view)
-            view.resize(_figure_size(view, style, factor))
-        lay_out(view)
-        yield
+        yield sized
     finally:
         themes._state.update(kept)
         for widget in view.findChildren(QWidget):

@@ -82,29 +82,34 @@ def drawn(view: View, kind: str, theme: str = "light", style: Style = PLAIN, dpi
     look = themes.DARK_PAPER if theme == "dark" else themes.PAPER
     whole = style.width is not None and style.whole
     cut: dict[float, int] = {}  # texts that are shortened, by the factor
-    for factor in FACTORS if whole else FACTORS[:1]:
-        with _paper(view, look, style, factor):
+    with _paper(view, look, style) as lay:
+        for factor in FACTORS if whole else FACTORS[:1]:
+            lay(factor)
             figure = _Figure(view, style, dpi)
             cut[factor] = shortened(figure.svg().decode()) + left_out(view) if style.width is not None else 0
             if not whole or not cut[factor]:
                 return Drawn(figure.made(kind), figure.points, cut[factor])
-    best = min(cut, key=lambda factor: (cut[factor], factor))  # smaller text that is shortened too helps nobody
-    with _paper(view, look, style, best):
+        best = min(cut, key=lambda factor: (cut[factor], factor))  # smaller text that is shortened too helps nobody
+        lay(best)
         figure = _Figure(view, style, dpi)
         return Drawn(figure.made(kind), figure.points, cut[best])
 
 
 @contextmanager
-def _paper(view: View, look: themes.Theme, style: Style, factor: float) -> Iterator[None]:
-    """Lay a view out as it will be printed."""
+def _paper(view: View, look: themes.Theme, style: Style) -> Iterator[Callable[[float], None]]:
+    """Dress a view as it will be printed, and give a call that lays it out so much wider."""
     whole = style.width is not None and style.whole
-    with dressed(view, look, style, factor), without_badges(not style.badges), on_paper(whole):
+    with dressed(view, look, style) as sized, without_badges(not style.badges), on_paper(whole):
         view.apply_theme()
-        view.settle()
-        lay_out_bare(view)
-        if style.width is not None and grow(view):
+
+        def lay(factor: float) -> None:
+            sized(factor)
+            view.settle()
             lay_out_bare(view)
-        yield
+            if style.width is not None and grow(view):
+                lay_out_bare(view)
+
+        yield lay
 
 
 def save_animation(images: Iterable[NDArray[np.uint8]], path: str | Path, fps: float) -> None:

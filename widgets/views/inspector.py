@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal
+from PySide6.QtCore import QSignalBlocker, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QCheckBox,
@@ -173,6 +173,7 @@ class InspectorView(StateView):
         self.sections: dict[str, Section] = {}
         self.model_section: Section | None = None
         self._model_params: tuple[str, tuple[Param, ...]] = ("", ())
+        self._placed: tuple[list[str], list[str]] = [], []  # the transforms that were shown and in use
         self.buttons: dict[str, QToolButton] = {}
         self.untransform = QCheckBox("Untransform: pull answers back", self)
         self.chain, self.complaint = QLineEdit(self), QLabel(self)
@@ -272,6 +273,7 @@ class InspectorView(StateView):
             self._show_state(self.state)  # alone, without a controller
         if self.squares:
             self._show_sections(self.state)
+            self._bring(self.state)
             side = max(self.squares[0].x.shape[-2:], default=0)
             places = self.squares[0].places
             for section in self.sections.values():
@@ -296,6 +298,18 @@ class InspectorView(StateView):
         self._show_params(state, info.params if info is not None else ())
         self.buttons["identity"].setEnabled(bool(state.steps))
         self.buttons["inverse"].setEnabled(bool(state.steps))
+        self._bring(state)
+
+    def _bring(self, state: State) -> None:
+        """Scroll to what has come into use, and of other data to the beginning, once it is laid out."""
+        shown = [name for name, section in self.sections.items() if not section.isHidden()]
+        used = [step.name for step in state.steps if step.name in shown]
+        before, self._placed = self._placed, (shown, used)
+        if shown != before[0]:
+            QTimer.singleShot(0, self, lambda: self.area.verticalScrollBar().setValue(0))
+        new = next((name for name in used if shown != before[0] or name not in before[1]), None)
+        if new is not None:
+            QTimer.singleShot(0, self, lambda: self.area.ensureWidgetVisible(self.sections[new], 0, 0))
 
     def _show_sections(self, state: State) -> None:
         """Show the transforms of what the model lives on; while that is not known, those in use."""
@@ -413,6 +427,8 @@ def with_unit(param: Param, value: float) -> str:
     if param.name == "share":
         return f"{100 * value:.4g} %"
     unit = f" {param.unit}" if param.unit.isalpha() else param.unit
+    if param.least and value == param.minimum:
+        return param.least
     text = param.text(value)
     return f"{text}{unit}" if param.choices else with_minus(f"{text}{unit}")  # a name keeps its hyphen
 

@@ -106,10 +106,22 @@ class Files(QObject):
 
     # opening ----------------------------------------------------------------------------------------------
     def open_data(self) -> None:
-        known = self._controller.catalogue.extensions if self._controller.catalogue else ()
-        data = f"Data ({' '.join(f'*{e}' for e in sorted(known))});;" if known else ""
+        known = self._data_endings()
+        data = f"Data ({known});;" if known else ""
         if path := self.ask_open("Open data", f"{data}All files (*)"):
             self.open(path)
+
+    def open_mine(self) -> None:
+        """Open what a person has brought, whether it is data or a model."""
+        models, data = FILTER.split(";;")[0], self._data_endings()
+        both = f"Data and models ({data} {models.partition('(')[2]};;Data ({data});;" if data else ""
+        if path := self.ask_open("Open mine", f"{both}{models};;All files (*)"):
+            self._shell.settings.setValue("folder", str(Path(path).parent))
+            self.open(path)
+
+    def _data_endings(self) -> str:
+        catalogue = self._controller.catalogue
+        return " ".join(f"*{one}" for one in sorted(catalogue.extensions)) if catalogue else ""
 
     def open_model(self) -> None:
         if path := self.ask_open("Open model", FILTER):

@@ -80,7 +80,7 @@ class MainWindow(Shell):
         self.drops = Drops(self)
         self.files = Files(self)
         self.menus = Menus(self, self.files)
-        self.greeting = Greeting(self.greeting_card, self.controller, self.settings, self.files.open_model, self)
+        self.greeting = Greeting(self.greeting_card, self.controller, self.settings, self.files.open_mine, self)
         self._build_quick()
         self.palette_box = Palette(self)
         self.focus_ring = FocusRing(self)
@@ -290,7 +290,7 @@ class MainWindow(Shell):
 
     def open_palette(self) -> None:
         self.layer_menu.refill(self.menus.menus["Layer"])
-        self.palette_box.open(lambda: actions_of(list(self.menus.menus.values())))
+        self.palette_box.open(lambda: actions_of([*self.menus.menus.values(), self.layer_menu.layers()]))
 
     def show_keys(self) -> None:
         every = actions_of(list(self.menus.menus.values()), usable=False)

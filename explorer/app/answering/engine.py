@@ -363,7 +363,7 @@ class LocalEngine:
         name = f"{base}{WEIGHTS_MARK}{PARTLY if partly else ''}{file}"
         same = base == split_name(state.model)[0]
         load_model(self.card(name), dict(state.params) if same else {})  # says now what does not fit
-        return {"model": name, "params": state.params, "layer": state.layer} if same else {"model": name}
+        return {"model": name, "params": state.params, "layer": state.layer} if same else self.open_model(name, state)
 
     def open_model(self, name: str, state: State | None = None) -> dict[str, object]:
         """Return the changes of State that show a model of that name, made once to see that it can be.

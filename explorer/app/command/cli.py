@@ -23,7 +23,7 @@ from explorer.app.remote.tampering import measured_by_us
 from explorer.declare.elements import parse_chain, transforms
 from explorer.declare.registry import known_names
 from explorer.declare.states.interventions import parse_interventions
-from explorer.declare.states.model_name import code_of, with_input
+from explorer.declare.states.model_name import code_of, several, with_input
 from explorer.declare.states.saliency import parse_saliency
 from explorer.declare.telling.asking import parse_declared
 from explorer.declare.types.field_text import parse_field
@@ -266,7 +266,7 @@ def _window(args: argparse.Namespace, doors: Doors) -> int:
     sides = args.size.split("x") if args.size else ()
     if args.size and not (len(sides) == 2 and all(side.isdigit() and 200 <= int(side) <= 8192 for side in sides)):
         raise BadInput(f"--size {args.size!r} is not WIDTHxHEIGHT in pixels")
-    for name in filter(None, (args.model, *args.compare.split(","))):
+    for name in filter(None, (args.model, *several(args.compare))):
         _believable(name, args, doors)
     if args.data:
         from explorer.data.finding import find_sample, samples

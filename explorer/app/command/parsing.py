@@ -12,6 +12,7 @@ from explorer.app.command.doors import BadInput
 from explorer.app.command.listing import KINDS
 from explorer.declare.registry import did_you_mean
 from explorer.state.flags import FLAGS
+from explorer.work.files.places import at_home
 
 
 def _with_whole_input(words: Sequence[str]) -> list[str]:
@@ -69,6 +70,10 @@ class _Parser(argparse.ArgumentParser):
             raise BadInput(f"{self.prog.rpartition(' ')[2]!r} needs {told}")
         if found is None:
             raise BadInput(message)
+        if found[1] == "verb" and at_home(found[2]).exists():
+            option = {".json": "--session"}.get(at_home(found[2]).suffix.lower(), "--model")
+            ways = f"write {option} {found[2]}, or --data {found[2]} if it is data"
+            raise BadInput(f"{found[2]} is a file or folder and no command: {ways}")
         known = [name.strip(" '") for name in found[3].split(",")]
         raise BadInput(f"{found[1]}: there is no {found[2]!r}, only {', '.join(known)}{did_you_mean(found[2], known)}")
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -57,6 +58,25 @@ def _base(name: str) -> str:
 def _read(name: str, patterns: Iterable[re.Pattern[str]] = _NAMES) -> re.Match[str] | None:
     """Return how a name is written; None of what is too long to be one."""
     return next((found for p in patterns if (found := p.fullmatch(name))), None) if len(name) <= LONGEST else None
+
+
+def several(text: str) -> tuple[str, ...]:
+    """Return the names in a text that parts them by commas; those in brackets, of arguments, part none."""
+    names, depth, quote, begun = [], 0, "", 0
+    for k, sign in enumerate(text):
+        if quote:
+            quote = "" if sign == quote else quote
+        elif depth > 0 and sign in "'\"":  # elsewhere it is an apostrophe
+            quote = sign
+        elif sign in "([{":
+            depth += 1
+        elif sign in ")]}":
+            depth -= 1
+        elif sign == "," and depth == 0:
+            names.append(text[begun:k])
+            begun = k + 1
+    whole = depth == 0 and not quote  # a folder may be called "a (b"
+    return tuple(filter(None, [*names, text[begun:]] if whole else text.split(",")))
 
 
 def split_input(name: str) -> tuple[str, str]:
@@ -138,21 +158,47 @@ def named_as_shown(name: str) -> str:
     base, weights = split_name(name)
     path, chosen, _ = split_call(base)
     short = re.split(r"[/\\]", path.rstrip("/\\"))[-1]
-    told = f"{chosen} in {short}" if chosen else re.split(r"[/\\]", weights)[-1] if weights else short
+    alone = [short] if short != path or not weights else []  # weights of a card are known by their own name
+    told = f"{chosen} in {short}" if chosen else ", ".join(filter(None, [*alone, _weights(name)]))
     return " ".join(told.split())  # a file may be called so that it takes several lines
 
 
 def told_apart(names: Iterable[str], title: Callable[[str], str] = named_as_shown) -> dict[str, str]:
-    """Return short titles of names; to those that are alike are added the last folders by which they differ."""
+    """Return short titles of names; to those that are alike is added by what they differ.
+
+    That are the last folders of their files, then their weights, their arguments and what they are said to take.
+    """
     short = {name: title(name) for name in names}
-    folders = {n: Path(os.path.dirname(split_call(split_name(n)[0])[0])).parts for n in short}
-    found = {}
-    for name, told in short.items():
-        alike = [folders[n] for n in short if short[n] == told and folders[n] != folders[name]]
-        own = folders[name]
-        apart = (k for k in range(1, len(own) + 1) if all(own[-k:] != other[-k:] for other in alike))
-        found[name] = f"{told} ({'/'.join(own[-k:])})" if alike and (k := next(apart, 0)) else told
-    return found
+    told = {name: f"{short[name]}{_folders(name, short)}" for name in short}
+    for differing in (_weights, _folders_of_weights, _arguments, lambda name: split_input(name)[1]):
+        alike = Counter(told.values())
+        values = {text: {differing(n) for n in told if told[n] == text} for text, many in alike.items() if many > 1}
+        for name, text in list(told.items()):
+            if len(values.get(text, ())) > 1 and (value := differing(name)):
+                told[name] = f"{text}, {value}"
+    return told
+
+
+def _folders(name: str, titles: dict[str, str]) -> str:
+    """Return, in brackets, the last folders by which a name differs from those of the same title."""
+    folders = {n: Path(os.path.dirname(split_call(split_name(n)[0])[0])).parts for n in titles}
+    own = folders[name]
+    alike = [folders[n] for n in titles if titles[n] == titles[name] and folders[n] != own]
+    apart = (k for k in range(1, len(own) + 1) if all(own[-k:] != other[-k:] for other in alike))
+    return f" ({'/'.join(own[-k:])})" if alike and (k := next(apart, 0)) else ""
+
+
+def _weights(name: str) -> str:
+    return re.split(r"[/\\]", split_name(name)[1])[-1]
+
+
+def _folders_of_weights(name: str) -> str:
+    return os.path.dirname(split_name(name)[1])
+
+
+def _arguments(name: str) -> str:
+    given = split_call(split_name(name)[0])[2]
+    return f"with {given}" if given else ""
 
 
 def file_stem(name: str) -> str:

@@ -81,15 +81,18 @@ def untested(model: nn.Module, known: Collection[str]) -> list[str]:
     Args:
         known: layers whose fields are declared as they are measured.
     """
-    found = {}
+    found, tested = {}, False
     for name, module in named_modules(model):
         text = irreps_text(module)
+        tested = tested or bool(text and name in known)
         if name not in known and any(part.rpartition("x")[2] not in ("0e", "") for part in text.split("+")):
             found[name or type(module).__name__] = text
     if not found:
         return []
     last = list(found)[-1]
-    return [
-        f"{len(found)} layer(s) declare values that turn with space, such as {last}: {found[last]}; rotations are "
-        "tested where the data is points in space, by the groups SO3 and O3"
-    ]
+    why = (
+        "they lie at no point of the data, such as those of all pairs in one axis, and so are not tested there"
+        if tested
+        else "rotations are tested where the data is points in space, by the groups SO3 and O3"
+    )
+    return [f"{len(found)} layer(s) declare values that turn with space, such as {last}: {found[last]}; {why}"]

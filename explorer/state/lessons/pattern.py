@@ -9,7 +9,7 @@ What stands beside a name is a condition on the value:
 - text: equal to it, where * stands for anything; a number: equal to it; a choice of a parameter by its name;
 - a list: one of these;
 - {"from": a, "to": b}: a number in between; {"not": condition}; {"changed": true}: not as the lesson began,
-  or, in an order, not as the pattern before was seen;
+  or, in an order, not as the pattern before was seen; a transform that is not there is not changed;
 - beside "params" and "steps": an object, {parameter: condition} and {transform: condition}, in which the condition
   on a transform may again be an object, {parameter: condition}.
 
@@ -105,8 +105,9 @@ def _declared(name: str, params: Sequence[Param]) -> dict[str, Any]:
 def _one(value: Any, before: Any, wanted: Any, declared: Any) -> bool:
     """Return whether a condition on one parameter, or on one transform, is true."""
     if not isinstance(value, Step):
-        if isinstance(wanted, Mapping) and not _is_operator(wanted):
-            return False  # a transform that is not there
+        gone = isinstance(before, Step) and isinstance(wanted, Mapping) and wanted.get("changed") is True
+        if gone or (isinstance(wanted, Mapping) and not _is_operator(wanted)):
+            return False  # a transform that is not there: whoever has taken it out has not moved it
         return _is(value, wanted, before, declared if isinstance(declared, Param) else None)
     if isinstance(wanted, Mapping) and not _is_operator(wanted):
         params = {p.name: (k, p) for k, p in enumerate(declared or ())}

@@ -416,7 +416,7 @@ CARD = Card(
     weights="gnn-explainer.safetensors",
     sample="ba-shapes",
     params=(
-        Param("node", "Node, −1: as marked", -1, -1, 699, whole=True),
+        Param("node", "Node", -1, -1, 699, whole=True, least="marked"),
         Param("epochs", "Steps", 100, 1, 500, 10, whole=True),
     ),
     train=train,

@@ -59,6 +59,16 @@ def test_a_figure_of_one_column_explains_its_marks(qtbot: QtBot, name: str) -> N
         assert [key for key in keys if key not in words] == [], (style, words)
 
 
+def test_matrices_keep_the_size_of_text_in_a_column(qtbot: QtBot) -> None:
+    """The properties below them stood in one row, which no column has room for: all text was of 3 and 4 pt."""
+    view = filled(opened(qtbot, SPECS["pairs"].make(), 900, 420), SPECS["pairs"])
+    for style in (COLUMN, Style(width=85.0)):
+        made = drawn(view, ".svg", style=style)
+        assert made.points == pytest.approx(style.points, abs=0.1) and made.shortened == 0
+        words = words_of(made).replace("\N{NO-BREAK SPACE}", " ")
+        assert all(word in words for word in ("square", "34 × 34", "row sums", "member 10"))
+
+
 def guilty(open_window: Open, qtbot: QtBot) -> tuple[ErrorsView, list[str], str]:
     """Open a window on a network with faults; return its errors, the names of its layers and what it says of them."""
     window = open_window(State("plain-cnn", sample="digit-5", steps=parse_chain("rotate:90"), device="cpu"))

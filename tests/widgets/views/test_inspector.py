@@ -20,6 +20,7 @@ from tests.widgets.parts.frames.graph_frames import graph_frame, graph_square, k
 from tests.widgets.parts.frames.sample_catalogue import make_catalogue, make_info
 from tests.widgets.parts.frames.sample_frames import make_frame
 from tests.widgets.parts.frames.time_parts import shift_part, time_frame
+from widgets.base.controls.param_control import ParamControl
 from widgets.views.inspector import InspectorView, with_unit
 
 ODD = odd_frames()
@@ -52,6 +53,41 @@ def handle(slider):
 def test_every_declared_parameter_has_a_control(view):
     for name, transform in transforms().items():
         assert list(view.sections[name].controls) == [p.name for p in transform.params if not p.quiet]
+
+
+def test_what_comes_into_use_is_scrolled_to(qtbot, view):
+    view.resize(270, 320)
+    bar, area = view.area.verticalScrollBar(), view.area.viewport()
+    qtbot.waitUntil(lambda: bar.maximum() > 100)
+    bar.setValue(bar.maximum())
+
+    def seen(name):
+        section = view.sections[name]
+        top = section.mapTo(area, QPoint(0, 0)).y()
+        return 0 <= top < area.height() - section.head.height()
+
+    assert not seen("rotate")
+    view.set_state(State(steps=parse_chain("rotate:91")))
+    QApplication.processEvents()
+    assert not seen("rotate")  # it was in use before: the panel stays where the person has it
+    view.set_state(State(steps=()))
+    view.set_state(State(steps=parse_chain("rotate:91")))
+    qtbot.waitUntil(lambda: seen("rotate"))
+    bar.setValue(0)
+    view.set_state(State(steps=parse_chain("rotate:91+dilate:1.5")))
+    qtbot.waitUntil(lambda: seen("dilate"))
+
+
+def test_the_least_number_is_called_by_its_name(qtbot, view):
+    vertex = ParamControl(Param("vertex", "Vertex", -1, -1, 99, whole=True, least="all"))
+    qtbot.addWidget(vertex)
+    assert vertex.spin.text() == "all"
+    vertex.set_value(3)
+    assert vertex.spin.text() == "3"
+    vertex.spin.lineEdit().setText("−1")
+    vertex.spin.editingFinished.emit()
+    vertex.spin.interpretText()
+    assert (vertex.value(), vertex.spin.text()) == (-1, "all")
 
 
 def test_handles_without_a_control_stay_when_another_is_moved(view):

@@ -624,6 +624,11 @@ def test_scores() -> None:
     assert best("rl") == names[2]
     assert best("90 rot") == names[3]
     assert score("xyz", names[0]) is None and score("", names[0]) is not None
+    digits = [f"Data › {path}" for path in ("Sets › 40 digits", "Images › Digit 4 … Grating › Digit 4 b")]
+    digits += ["Data › Images › Digit 4 … Grating › Digit 4"]
+    assert max(digits, key=lambda n: score("digit 4", n) or 0.0) == digits[-1]
+    layers = ["Layer › Zero conv3", "Layers › conv3"]
+    assert max(layers, key=lambda n: score("conv3", n) or 0.0) == layers[1]
     # letters that happen to occur one after the other are no name
     for name in ("Graphs › Graph convolution, attention", "Points and molecules › LieTransformer: attention (E4)"):
         assert score("animation", f"Model › {name}") is None

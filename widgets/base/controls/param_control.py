@@ -74,6 +74,7 @@ class ParamControl(QWidget):
         p = self.param
         self.spin = NumberBox(self)
         self.spin.setRange(p.minimum, p.maximum)
+        self.spin.setSpecialValueText(p.least)
         self.spin.setDecimals(0 if p.whole else max(1, 1 - math.floor(math.log10(p.step))) if p.step > 0 else 3)
         self.spin.setSingleStep(p.step)
         self.spin.setWrapping(p.periodic)
@@ -147,6 +148,7 @@ class ParamControl(QWidget):
             text = f"{p.title}: {', '.join(p.choices)}"
         else:
             text = f"{p.title}: {with_minus(f'{p.minimum:g} to {self.most:g}')} {p.unit}".rstrip()
+        text += f"; {with_minus(f'{p.minimum:g}')}: {p.least}" if p.least else ""
         text += f"\nDouble-click the name for {p.text(p.default)}."
         for widget in (self.label, self.combo, self.slider, self.spin):
             if widget is not None:

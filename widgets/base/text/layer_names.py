@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QFontMetricsF
@@ -35,10 +35,32 @@ def shortened(metrics: QFontMetricsF, name: str, room: float, among: Mapping[str
         if alone and not end.replace(".", "").isdigit() and metrics.horizontalAdvance(f"…{end}") <= room:
             return f"…{end}"
     if among is not None and among.get(parts[-1], 0) > 1:
-        last = ".".join([*map(_cut, parts[:-1]), parts[-1]])
+        last = _in_letters(name)
     else:
         last = name if parts[-1].isdigit() else parts[-1]
     return metrics.elidedText(last, Qt.TextElideMode.ElideMiddle, room)
+
+
+def alike(metrics: QFontMetricsF, names: Sequence[str], room: float, among: Mapping[str, int]) -> list[str]:
+    """Return names that stand beside each other, all shortened in the way that the first of them needs.
+
+    A name that has room as it is would look like that of another block between "l1.0.conv1" and "l1.0.conv2".
+    """
+    texts = [shortened(metrics, name, room, among) for name in names]
+    short = [(name, text) for name, text in zip(names, texts, strict=True) if text != name]
+    letters = any(text == _in_letters(name) for name, text in short)
+    ends = [(name, text) for name, text in short if len(text) > 1 and name.endswith(text.removeprefix("…"))]
+    fewest = min((name.count(".") - text.count(".") for name, text in ends), default=0)
+    out = []
+    for name, text in zip(names, texts, strict=True):
+        end = ".".join(name.split(".")[fewest:])
+        other = text
+        if letters:
+            other = _in_letters(name)
+        elif fewest and text == name and among.get(end, 0) == 1 and not end.isdigit():
+            other = f"…{end}"
+        out.append(other if metrics.horizontalAdvance(other) <= room else text)
+    return out
 
 
 def told_apart(metrics: QFontMetricsF, name: str, room: float, among: Iterable[str]) -> str:
@@ -50,6 +72,12 @@ def told_apart(metrics: QFontMetricsF, name: str, room: float, among: Iterable[s
     cuts = [metrics.elidedText(name, mode, room) for mode in modes]
     seen = ({metrics.elidedText(other, mode, room) for other in others} for mode in modes)
     return next((cut for cut, taken in zip(cuts, seen, strict=True) if cut not in taken), cuts[0])
+
+
+def _in_letters(name: str) -> str:
+    """Return a name with the parts before the last cut to a letter and their number."""
+    *before, last = name.split(".")
+    return ".".join([*map(_cut, before), last])
 
 
 def _cut(part: str) -> str:

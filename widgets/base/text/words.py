@@ -128,7 +128,8 @@ def _verdict(square: Square) -> str:
         case "broken" if square.guilty:
             names, more = square.guilty[:2], len(square.guilty) - 2
             by = f"{', '.join(names)} and {more} more" if more > 0 else " and ".join(names)
-            return f"broken by {by}{_so_far(square, len(found))}"
+            made = _makes(square, square.guilty[0])
+            return f"{f'broken by {by}' if made else f'broken from {by} on'}{_so_far(square, len(found))}"
         case "broken":
             seen = (n.name for n in square.layers if (m := square.measures.get(n.name)) is not None and m.seen)
             return f"broken from {square.shows or next(seen, square.layer.name)} on{_so_far(square, len(found))}"
@@ -150,6 +151,12 @@ def _verdict(square: Square) -> str:
         return "the output has no law"
     # an element that cuts something off puts nothing between places
     return "a curve, no verdict" if square.cut_off else "resampled element: a curve, no verdict"
+
+
+def _makes(square: Square, name: str) -> bool:
+    """Say whether a guilty layer was tested alone; else code before it may make what it is called guilty of."""
+    measure, layers = square.measures.get(name), square.layers
+    return measure is None or measure.local is not None or bool(layers and layers[0].name == name)
 
 
 def _so_far(square: Square, found: int) -> str:

@@ -14,7 +14,7 @@ from explorer.declare.telling.numerals import with_minus
 from widgets.base.look import theme
 from widgets.base.look.alignment import CENTRE, RIGHT
 from widgets.base.look.switched_parts import shortens, stroke
-from widgets.base.text.layer_names import endings, shortened
+from widgets.base.text.layer_names import alike, endings
 from widgets.charts.axis.scales import LogScale, decade, linear_ticks, power
 from widgets.charts.inks import mixed
 from widgets.charts.library import pg
@@ -320,13 +320,15 @@ class NameAxis(Axis):
         said: dict[str, str] = {}
         widest = max((fonts[0][1].horizontalAdvance(self.names[i].text) for i in shown), default=0.0)
         stride = max(1, math.ceil(min(LEAST, widest + 6) / max(width * self.lines, 0.1)))
+        each = width * stride * self.lines - 6
+        chosen = [i for i in shown if self.names[i].role or not i % stride]
+        texts = self._texts(chosen, fonts, max(each, 40.0), max(each, 130.0))
         for i in sorted(shown, key=lambda i: not self.names[i].role):
             name = self.names[i]
             if not name.role and i % stride:
                 continue
             font, metrics = fonts[bool(name.role)]
-            wide = max(width * stride * self.lines - 6, 130.0 if name.role else 40.0)
-            text = shortened(metrics, name.text, wide, self._endings)
+            text = texts[i]
             if said.setdefault(text, name.text) != name.text:
                 continue  # no name is better than one that may be another layer's
             half = metrics.horizontalAdvance(text) / 2 + 4
@@ -343,13 +345,22 @@ class NameAxis(Axis):
     def _upwards(self, shown: range, width: float, fonts: Any) -> list[Any]:
         """Return names that end below their columns, in the axis turned by a quarter."""
         t, found, long = theme.current(), [], self.size().height() - 10
+        texts = self._texts(shown, fonts, long, long)
         for i in shown:
             name = self.names[i]
             font, metrics = fonts[bool(name.role)]
-            text = shortened(metrics, name.text, long, self._endings)
             rect = QRectF(-long - 8, self.place_of(i) - metrics.height() / 2, long, metrics.height())
-            found.append((font, QColor(getattr(t, name.role or "muted")), rect, int(RIGHT), text))
+            found.append((font, QColor(getattr(t, name.role or "muted")), rect, int(RIGHT), texts[i]))
         return found
+
+    def _texts(self, shown: Sequence[int], fonts: Any, room: float, special: float) -> dict[int, str]:
+        """Return what is written of names, by their numbers: those of a kind are shortened alike."""
+        texts: dict[int, str] = {}
+        for (_, metrics), wide, bold in zip(fonts, (room, special), (False, True), strict=True):
+            which = [i for i in shown if bool(self.names[i].role) is bold]
+            made = alike(metrics, [self.names[i].text for i in which], wide, self._endings)
+            texts |= dict(zip(which, made, strict=True))
+        return texts
 
     def _line(self) -> float:
         return QFontMetricsF(self.font).height() - 1
@@ -358,12 +369,13 @@ class NameAxis(Axis):
         line, t, found = 0.9 * fonts[0][1].height(), theme.current(), []
         stride, room = max(1, math.ceil(line / max(width, 0.1))), self.size().width() - 6
         special = [self.place_of(i) for i in shown if self.names[i].role]
+        texts = self._texts(shown, fonts, room, room)
         for i in shown:
             name, y = self.names[i], self.place_of(i)
             if not name.role and (i % stride or any(abs(y - other) < line for other in special)):
                 continue
-            font, metrics = fonts[bool(name.role)]
+            font = fonts[bool(name.role)][0]
             rect = QRectF(0, y - line, room, 2 * line)
             colour = QColor(getattr(t, name.role or "muted"))
-            found.append((font, colour, rect, int(RIGHT), shortened(metrics, name.text, room, self._endings)))
+            found.append((font, colour, rect, int(RIGHT), texts[i]))
         return found

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from html import escape
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QFont, QFontMetricsF
+from PySide6.QtGui import QFont, QFontMetricsF, QTextDocument
+from PySide6.QtWidgets import QLabel
 
 from explorer.spaces.graph.drawing.pairs.matrix import PairMatrix, Properties
 from explorer.spaces.sequence.drawing.values import TimePart
@@ -19,6 +20,7 @@ from widgets.base.text.words import figure, subject
 from widgets.maps.linking import precise
 from widgets.spaces.pairs.panel import Panel
 
+ACROSS = (6, 3, 2, 1)  # properties beside each other below the matrices
 SAME = 1e-4  # relative difference up to which the matrix moved with the nodes and did not change otherwise
 
 NO_GRAPH = (
@@ -65,10 +67,11 @@ def properties_table(
     form: Form = "column",
     room: float = 0.0,
     places: str = "nodes",
+    across: int = 6,
 ) -> str:
     """Return the read-out as rich text: static, square, sparse, symmetric, sums.
 
-    They stand below each other, in one line each ("lines": the figure without its formula), or beside each other.
+    They stand below each other, in one line each ("lines": the figure without its formula), or so many `across`.
     The title is cut to `room` pixels, rows and columns are `places`. `moved` is ||P A P^T - A'|| / ||A||, A' being the
     matrix of the moved input; None where it is not known.
     """
@@ -107,9 +110,22 @@ def properties_table(
     if form == "row":
         style = f"padding-right:28px; {kept}"
         cells = [f"<td style='{style}'><b>{a}</b><br><span style='{muted}'>{b}</span></td>" for a, b in lines]
-        return f"{name}<table cellspacing='0'><tr>{''.join(cells)}</tr></table>"
+        rows = [f"<tr>{''.join(cells[k : k + across])}</tr>" for k in range(0, len(cells), across)]
+        return f"{name}<table cellspacing='0'>{''.join(rows)}</table>"
     rows = [f"<div style='{kept}'><b>{a}</b></div><div style='{muted}; margin-bottom:3px'>{b}</div>" for a, b in lines]
     return name + "".join(rows)
+
+
+def within(write: Callable[[int], str], label: QLabel, room: float) -> str:
+    """Return the read-out in a label with as many properties beside each other as there is room for."""
+    page, around, words = QTextDocument(), label.contentsMargins(), ""
+    page.setDefaultFont(label.font())
+    for across in ACROSS:
+        words = write(across)
+        page.setHtml(words)
+        if page.idealWidth() + around.left() + around.right() <= room:
+            break
+    return words
 
 
 def _short(text: str) -> str:

@@ -26,7 +26,7 @@ from PySide6.QtWidgets import (
 
 from explorer.declare.card import ModelInfo
 from explorer.declare.space import kinds
-from explorer.declare.states.model_name import split_name
+from explorer.declare.states.model_name import several, split_name
 from explorer.state.catalogue import Catalogue, SampleInfo
 from widgets.base.frame_view import StateView
 from widgets.base.look import theme
@@ -311,7 +311,7 @@ class GalleryView(StateView):
         show = QAction(f"Show {info.title}", menu)
         show.triggered.connect(lambda: self._choose_model(info.name))
         compare = QAction("Compare with the model shown", menu)
-        compare.setEnabled(self.models.can_compare(info) and info.name not in self.models.second.split(","))
+        compare.setEnabled(self.models.can_compare(info) and info.name not in several(self.models.second))
         compare.triggered.connect(lambda: self._compare(info.name))
         liked = info.name in self.favourites
         star = QAction("No favourite any more" if liked else "Make it a favourite", menu)

@@ -10,6 +10,7 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen, QTextLay
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from explorer.declare.card import ModelInfo
+from explorer.declare.states.model_name import several
 from widgets.base.look import theme
 from widgets.base.look.alignment import LEFT
 from widgets.base.text.groups import written
@@ -71,7 +72,7 @@ class CardDelegate(QStyledItemDelegate):
             return
         state = option.state
         over = bool(state & (QStyle.StateFlag.State_MouseOver | QStyle.StateFlag.State_HasFocus))
-        mine, second = info.name == self._list.current, info.name in self._list.second.split(",")
+        mine, second = info.name == self._list.current, info.name in several(self._list.second)
         if mine or second:
             colour = t.first if mine else t.second
             p.fillRect(rect, mixed(colour, t.panel, theme.CHOSEN))

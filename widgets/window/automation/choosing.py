@@ -126,6 +126,6 @@ def switched(sample: str, before: str, model: str, catalogue: Catalogue | None) 
     if model == before or model not in known or before not in known:
         return ""
     samples = {s.name: s for s in catalogue.samples} if catalogue is not None else {}
-    title = samples[sample].title if sample in samples else Path(base_of(sample)).name
     what = one_of(samples[sample].domain if sample in samples else known[model].domain)
-    return f"{title} is {what}, which “{known[before].title}” cannot take: now “{known[model].title}” is shown."
+    # in one line of a window of 1280 pixels: what has more hangs over the tabs below it
+    return f"Now “{known[model].title}”: the network before cannot take {what}."

@@ -30,6 +30,15 @@ def culprits(square: Square) -> tuple[str, ...]:
     return tuple(sorted(square.guilty, key=effect, reverse=True))
 
 
+def culprit_beside(square: Square, by: int) -> str:
+    """Return the guilty layer so many after the one that is shown, the first one where none is; "" where none is."""
+    names, shown = culprits(square), square.layer.name
+    if not names:
+        return ""
+    at = names.index(shown) + by if shown in names else 0 if by > 0 else -1
+    return names[at % len(names)]
+
+
 def grouped_hints(square: Square) -> list[str]:
     """Return the hints, worst layers first, each once where it concerns several layers.
 

@@ -19,7 +19,7 @@ from widgets.base.text.words import (
     verdict_in_brief,
     verdict_sentence,
 )
-from widgets.window.bars.culprits import Whole, culprits, grouped_hints, verdict_text
+from widgets.window.bars.culprits import Whole, culprit_beside, culprits, grouped_hints, verdict_text
 
 BETWEEN = "   ·   "  # of two networks
 HIGH = 34  # pixels: one height, so that nothing jumps in a drag
@@ -138,11 +138,8 @@ class Diagnosis(QFrame):
     def step(self, by: int) -> None:
         """Ask for the next guilty layer, the first one where none is shown."""
         squares = self._frame.squares if self._frame is not None else ()
-        names = culprits(squares[0]) if squares else ()
-        if names:
-            shown = squares[0].layer.name
-            at = names.index(shown) + by if shown in names else 0 if by > 0 else -1
-            self.layer_asked.emit(names[at % len(names)])
+        if squares and (name := culprit_beside(squares[0], by)):
+            self.layer_asked.emit(name)
 
     def copy_text(self) -> None:
         """Put the verdict, the hints and the figures of the guilty layers into the clipboard."""

@@ -213,4 +213,6 @@ class InfoBar(QFrame):
         colour = {"error": t.bad, "warning": t.second, "info": t.accent}[self._level]
         self._icon.setPixmap(icon(self._level, colour).pixmap(16, 16))
         self.close_button.setIcon(icon("close"))
-        self.setStyleSheet(f"#infobar {{ background: {t.raised}; border: none; border-left: 3px solid {colour}; }}")
+        # the line below tells it from what it hangs over
+        edges = f"border: none; border-left: 3px solid {colour}; border-bottom: 1px solid {t.line};"
+        self.setStyleSheet(f"#infobar {{ background: {t.raised}; {edges} }}")

@@ -10,13 +10,14 @@ from PySide6.QtGui import QAction, QActionGroup, QKeySequence
 from PySide6.QtWidgets import QMenu
 
 from explorer.declare.elements import Transform, transforms
-from explorer.declare.states.model_name import code_of, told_apart
+from explorer.declare.states.model_name import code_of
 from explorer.state.catalogue import Catalogue
 from explorer.state.resolve import DTYPES
 from explorer.state.state import State
 from widgets.base.controls.menus import Choices, empty
 from widgets.base.look.icons import icon
 from widgets.base.text.kinds_of_data import parts, place_of, title_of
+from widgets.views.choosing.own_networks import own_models
 from widgets.window.automation.playing import SPEEDS
 from widgets.window.bars.model_menu import by_row, fill_by_domain
 from widgets.window.files import Files
@@ -355,11 +356,11 @@ class Menus(QObject):
             compare.group.removeAction(action)
         others = [m for m in models if m.name != model and kind in (None, m.domain)]
         fill_by_domain(compare.menu, compare, others, self._controller.set_compare)
-        own = [name for name in self._files.models.recent() if name != model and code_of(name) is not None]
+        own = [info for info in own_models(catalogue, self._shell.settings) if info.name != model] if catalogue else []
         if own:
             inner = compare.menu.addMenu("Your own")
-            for name, title in told_apart(own).items():
-                inner.addAction(title.replace("&", "&&"), partial(self._files.models.beside, name))
+            for info in own:
+                inner.addAction(info.title.replace("&", "&&"), partial(self._files.models.beside, info.name))
         compare.menu.setIcon(icon("compare"))
         compare.menu.menuAction().setVisible(bool(others or own))
 

@@ -17,6 +17,8 @@ PLACE = 340  # pixels at most of the menus in which an action is found; the rest
 # points for each letter of what is found here and there: the initials of words; of longer ones also whole pieces, fewer
 # are letters that happen to occur
 INITIALS, SHORT, PIECES = 0.59, 4, 0.8
+WHOLE = 1.0  # points more for a word that is a whole one: "4" in "digit 4", not in "40 digits"
+BEGUN = 1.5  # points more where a name begins with all that was typed
 NAMED = 1.0  # points more for a word that begins one of the action's own name, not only one of the menus it is in
 TOLD = -4.0  # points where only the sentence about an action has a word
 FILE, CHOICE = 6.0, 0.5  # what a name of a file, and one of several choices, lies behind an action
@@ -35,14 +37,14 @@ def score(query: str, text: str, tip: str = "") -> float | None:
             told = f"{text} {tip}".lower()
             return TOLD - 0.01 * len(text) if all(one in told for one in query.lower().split()) else None
         total += found + (NAMED if _begins(word, name) else 0.0)
-    return total - 0.01 * len(text)
+    return total + (BEGUN if name.startswith(query.strip().lower()) else 0.0) - 0.01 * len(text)
 
 
 def _best(word: str, text: str) -> float | None:
     """Return the best of: the word as it stands (better at a word's start), its letters here and there."""
     at = text.find(word)
     if _begins(word, text):
-        return 4.0 * len(word) + 2.0
+        return 4.0 * len(word) + 2.0 + (WHOLE if _begins(word, text, whole=True) else 0.0)
     if at >= 0:
         return 3.0 * len(word)
     total, position, previous = 0.0, 0, -2
@@ -57,8 +59,10 @@ def _best(word: str, text: str) -> float | None:
     return total if total >= (INITIALS if len(word) <= SHORT else PIECES) * len(word) else None
 
 
-def _begins(word: str, text: str) -> bool:
-    return any(text.startswith(word, i) and (i == 0 or not text[i - 1].isalnum()) for i in range(len(text)))
+def _begins(word: str, text: str, whole: bool = False) -> bool:
+    """Return whether a word of the text begins so, or is that as a whole."""
+    starts = (i for i in range(len(text)) if text.startswith(word, i) and (i == 0 or not text[i - 1].isalnum()))
+    return any(not whole or not text[i + len(word) : i + len(word) + 1].isalnum() for i in starts)
 
 
 def actions_of(menus: Sequence[QMenu], usable: bool = True) -> Iterator[tuple[str, QAction]]:

@@ -15,7 +15,7 @@ SENTENCE = (
 BUTTONS = (
     ("turn", "Turn it", "Turn the picture by a quarter; the ring does the same by hand"),
     ("ordinary", "The same with an ordinary network", "A network without this symmetry, at the same angle"),
-    ("mine", "Open mine…", "A model file of your own; it is shown to you before anything in it runs"),
+    ("mine", "Open mine…", "Data of your own, or a model: its file is shown to you before anything in it runs"),
 )
 
 

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QInputDialog, QMenu, QWidget
 from explorer.declare.states.interventions import CHANNEL, Intervention, with_intervention
 from explorer.square.frame import LayerInfo
 from widgets.base.look.icons import icon
+from widgets.window.bars.culprits import culprit_beside
 from widgets.window.controller import Controller
 
 FACTORS = ((0.5, "× 0.5"), (2.0, "× 2"), (-1.0, "× −1"))
@@ -26,6 +27,7 @@ class LayerMenu(QObject):
     def __init__(self, controller: Controller, parent: QWidget) -> None:
         super().__init__(parent)
         self._window, self._controller = parent, controller
+        self._every: QMenu | None = None
         self.withheld = False  # whether a lesson asks which layer is guilty
 
     # what is selected -------------------------------------------------------------------------------------
@@ -167,8 +169,36 @@ class LayerMenu(QObject):
             attempt = QAction(f"Try a symmetric version of {made_by}, {inner}{why}…", menu)
             attempt.triggered.connect(partial(self._call, partial(self.tried.emit, made_by)))
             menu.addAction(attempt)
+        if guilty and self._beside(1):
+            menu.addSeparator()
+            for title, by in (("Next guilty layer", 1), ("Guilty layer before", -1)):
+                menu.addAction(title).triggered.connect(partial(self._call, partial(self._go, by)))
         menu.addSeparator()
         clear = QAction(icon("trash"), "Take back all interventions", menu)
         clear.setEnabled(bool(state.interventions))
         clear.triggered.connect(partial(self._call, self.clear))
         menu.addAction(clear)
+
+    def layers(self) -> QMenu:
+        """Return a menu of all layers, for who looks for one by its name."""
+        if self._every is not None:
+            self._every.deleteLater()
+        menu = self._every = QMenu("Layers", self._window)
+        frame = self._controller.frame
+        for one in frame.squares[0].layers if frame is not None and frame.squares else ():
+            action = menu.addAction(one.name.replace("&", "&&"))
+            action.setCheckable(True)
+            action.setChecked(one.name == self.layer)
+            action.triggered.connect(partial(self._call, partial(self._show, one.name)))
+        return menu
+
+    def _beside(self, by: int) -> str:
+        frame = self._controller.frame
+        return culprit_beside(frame.squares[0], by) if frame is not None and frame.squares else ""
+
+    def _go(self, by: int) -> None:
+        if name := self._beside(by):
+            self._show(name)
+
+    def _show(self, layer: str) -> None:
+        self._controller.change({"layer": layer})

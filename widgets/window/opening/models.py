@@ -33,6 +33,7 @@ from explorer.state.runs import models_of
 from explorer.state.session import Session
 from explorer.work.files.places import at_home, whole
 from widgets.window.opening.inputs import Inputs
+from widgets.window.opening.moved import offer_another
 from widgets.window.opening.naming import ByName
 from widgets.window.opening.page import ModelPage
 from widgets.window.opening.recents import Recents
@@ -41,7 +42,8 @@ from widgets.window.room.shell import Shell
 
 # of these, .pt and .safetensors may also be data: a look inside tells
 ENDINGS = (".py", ".safetensors", ".pt", ".pth", ".pt2", ".onnx", ".bin", ".ckpt", ".pkl", ".pickle", ".ts")
-FILTER = f"Models ({' '.join(f'*{e}' for e in ENDINGS)} config.json);;All files (*)"
+CONFIG = "config.json"  # of a folder of Hugging Face's layout, beside its weights
+FILTER = f"Models ({' '.join(f'*{e}' for e in ENDINGS)} {CONFIG});;All files (*)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +86,7 @@ class Models(QObject):
             as_model: the person has said that it is a model; a file that may be data as well is data otherwise.
         """
         given = Path(path)
-        path = str(given.parent if given.name == "config.json" else given)
+        path = str(given.parent if given.name == CONFIG else given)
 
         def then(looked: Looked) -> None:
             if looked.found is None:
@@ -122,7 +124,8 @@ class Models(QObject):
         assert looked.found is not None
         if self.page is not None:
             self.page.close()
-        page = ModelPage(self._shell, looked.found, looked.trusted, chosen, why, self._targets(), looked.edits)
+        into = self._targets(looked.found.path)
+        page = ModelPage(self._shell, looked.found, looked.trusted, chosen, why, into, looked.edits)
         then = self._shown if go_on is None else lambda changes, name: self._go_on(name, "", go_on)
         page.accepted_code.connect(partial(self._accept, page, then))
         page.asked_input.connect(partial(self._accept, page, then, ask=True))
@@ -134,12 +137,18 @@ class Models(QObject):
     def _closed(self) -> None:
         self.page = None
 
-    def _targets(self) -> list[tuple[str, str]]:
-        """Return the (name, title) of the models that weights can go into: the one in use, then own ones."""
+    def _targets(self, path: str) -> list[tuple[str, str]]:
+        """Return the (name, title) of the models that weights can go into: that of their folder, in use, then own."""
         state, info = self._controller.state, self._controller.info
         title = info.title if info is not None else named_as_shown(state.model)
-        own = told_apart(name for name in self.recent() if code_of(name) and name != state.model)
-        return [("", f"{title} (in use)"), *own.items()]
+        used = split_name(state.model)[0]
+        bare = dict.fromkeys(
+            split_name(name)[0] for name in self.recent() if code_of(name)
+        )  # in place of other weights
+        own = told_apart(name for name in bare if name != used)
+        folder = Path(path).parent
+        beside = [(str(folder), f"the network of the folder {folder.name}")] if (folder / CONFIG).is_file() else []
+        return [*beside, ("", f"{title} (in use)"), *own.items()]
 
     def _find(self, title: str) -> str:
         return QFileDialog.getOpenFileName(self._shell, title, str(self._shell.settings.value("folder", "")), FILTER)[0]
@@ -279,6 +288,9 @@ class Models(QObject):
             self._controller.take_session(session, path)
             return
         file, chosen = _parts(names[0])
+        if not os.path.exists(at_home(file)):
+            offer_another(self._shell, file, session, path, self._find, lambda found: self.session(found, path))
+            return
         go_on = partial(self._next, names[1:], session, path)
 
         def then(looked: Looked) -> None:

@@ -47,6 +47,17 @@ def test_everything_is_listed_with_names_and_titles(run: Any, what: str) -> None
     assert plain.code == 0 and all(r["name"] in plain.out for r in said.json)
 
 
+def test_a_file_in_the_place_of_a_command_is_told_as_that(run: Any, tmp_path: Path) -> None:
+    """It said that there is no such file, of one that is there."""
+    path = tmp_path / "net.py"
+    path.write_text("")
+    said = run(path)
+    assert said.code == 2 and said.err.count("\n") == 1 and said.out == ""
+    assert f"{path} is a file or folder and no command: write --model {path}, or --data {path}" in said.err
+    (session := tmp_path / "s.json").write_text("{}")
+    assert f"write --session {session}" in run(session).err
+
+
 # check --------------------------------------------------------------------------------------------------------
 def test_a_law_that_holds_is_0_and_one_that_is_broken_is_1(run: Any) -> None:
     fine, faulty = run("check", "fine", "--json"), run("check", "faulty", "--json")

@@ -6,7 +6,15 @@ import time
 
 import pytest
 
-from explorer.declare.states.model_name import files_of, named_as_shown, split_call, split_input, split_name, told_apart
+from explorer.declare.states.model_name import (
+    files_of,
+    named_as_shown,
+    several,
+    split_call,
+    split_input,
+    split_name,
+    told_apart,
+)
 
 
 @pytest.mark.parametrize(
@@ -39,6 +47,39 @@ def test_names_that_are_alike_are_told_apart_by_their_folders() -> None:
         ]
     )  # fmt: skip
     assert list(told.values()) == [
-        "Net in net.py (one/src)", "Net in net.py (two/src)", "Net in net.py (b)", "Net in net.py (b)",
+        "Net in net.py (one/src)", "Net in net.py (two/src)", "Net in net.py (b), w.pt", "Net in net.py (b)",
         "Net in other.py", "one",
     ]  # fmt: skip
+
+
+def test_networks_of_one_class_are_told_apart_by_what_they_differ_in() -> None:
+    """Two of them stood as "Net in net.py" in the gallery and in the menu of recent models."""
+    told = told_apart(
+        [
+            "/a/net.py:Net", "/a/net.py:Net@/w/one.pt", "/a/net.py:Net@/w/two.pt", "/a/net.py:Net@/v/two.pt",
+            "/a/net.py:Net(3)", "/a/net.py:Net(4, deep=True)", "/a/net.py:Net[graph channels=3]", "/a/other.py:Net(3)",
+        ]
+    )  # fmt: skip
+    assert list(told.values()) == [
+        "Net in net.py", "Net in net.py, one.pt", "Net in net.py, two.pt, /w", "Net in net.py, two.pt, /v",
+        "Net in net.py, with 3", "Net in net.py, with 4, deep=True", "Net in net.py, graph channels=3",
+        "Net in other.py",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("", ()),
+        ("d4-cnn,plain-cnn", ("d4-cnn", "plain-cnn")),
+        ("/a/net.py:Net(4, deep=True),fine", ("/a/net.py:Net(4, deep=True)", "fine")),
+        ("net.py:Net('a,(b')[grid images=a:3xanyxany,m:1xanyxany]@w.pt,b", (
+            "net.py:Net('a,(b')[grid images=a:3xanyxany,m:1xanyxany]@w.pt", "b",
+        )),
+        ("/it's here/net.py:Net,fine", ("/it's here/net.py:Net", "fine")),
+        ("/a (b/net.py:Net,fine", ("/a (b/net.py:Net", "fine")),
+    ],
+)  # fmt: skip
+def test_names_in_one_text_are_parted_outside_of_brackets(text: str, names: tuple[str, ...]) -> None:
+    """A network made with two arguments could not be shown beside another one."""
+    assert several(text) == names

@@ -16,6 +16,7 @@ from explorer.declare.elements import NoAction
 from explorer.declare.types.declared import Declared as DeclaredField
 from explorer.declare.types.fields import FieldType, Regular, Scalar
 from explorer.equivariance.check import check_equivariance
+from explorer.network.input.typed_tensors import untested
 from explorer.spaces.grid.elements.affine import Affine
 from explorer.spaces.grid.fibres import rep_of
 from explorer.spaces.grid.fields import Grid
@@ -239,6 +240,14 @@ def test_irreps_of_space_are_shown_and_not_judged() -> None:
     said = check_equivariance(Net("4x0e+2x1o"), (x, edges), "permutation").warnings
     assert any("such as layer: 4x0e+2x1o; rotations are tested where the data is points" in n for n in said)
     assert not any("turn with space" in n for n in check_equivariance(Net("10x0e"), (x, edges), "permutation").warnings)
+
+
+def test_irreps_that_lie_at_no_point_are_told_as_that() -> None:
+    """Of values of all pairs in one axis it was said that rotations are tested by the group that was being tested."""
+    net = nn.Sequential(Tensorial(), Tensorial())
+    (alone,), (beside,) = untested(net, ()), untested(net, {"1"})
+    assert "where the data is points in space" in alone and alone.startswith("2 layer(s)")
+    assert "they lie at no point of the data" in beside and beside.startswith("1 layer(s)") and "such as 0: " in beside
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -59,6 +59,7 @@ def test_what_is_chosen_in_a_view_is_asked_for_beside_its_name() -> None:
         ({"steps": {"rotate": {"angle": 90}}}, START, True),
         ({"steps": {"rotate": {"angle": {"from": 80, "to": 89}}}}, START, False),
         ({"steps": {"rotate": {"changed": True}}}, replace(START, steps=parse_chain("rotate:91")), True),
+        ({"steps": {"rotate": {"changed": True}}}, replace(START, steps=()), False),
         ({"steps": {"translate": {"boundary": "zero"}}}, replace(START, steps=parse_chain("translate:1,0,zero")), True),
         ({"steps": {"translate": {"boundary": "zero"}}}, replace(START, steps=parse_chain("translate:1,0")), False),
         ({"steps": {"translate": {"right": {"not": 1}}}}, START, False),

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 import shiboken6
-from PySide6.QtCore import QPoint, QPointF, QSize, Qt
+from PySide6.QtCore import QPoint, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QImage, QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
@@ -23,6 +23,7 @@ from tests.widgets.parts.driving.mouse import double_click, move
 from tests.widgets.parts.frames.sample_meshes import make_frames, make_looks, make_sphere, make_torus
 from widgets.base.look import theme
 from widgets.spaces.mesh.drawing import camera, glyphs
+from widgets.spaces.mesh.drawing.board import Cell
 from widgets.spaces.mesh.drawing.canvas import STEP, TURN, MeshCanvas
 from widgets.spaces.mesh.drawing.coarse import ACROSS, MANY, stand_in
 from widgets.spaces.mesh.drawing.look import Glyphs, Marks, MeshLook, Slice, Text, blank
@@ -518,6 +519,31 @@ def test_the_eye_stays_while_the_mesh_is_turned_and_fits_another_one(qtbot: Any)
     canvas.show_looks([MeshLook(*make_torus(20, 10))])
     painted(canvas)
     assert canvas.eye.radius == pytest.approx(1.38, rel=0.01)
+
+
+def test_a_mesh_that_turns_out_of_sight_is_followed_and_comes_back(qtbot: Any) -> None:
+    vertices, faces = make_sphere(2)
+    body = vertices * [0.4, 1.0, 0.4] + [0, 1.0, 0]  # it stands on the origin, about which it is turned
+    canvas = shown(qtbot, MeshLook(body, faces))
+    first = canvas.eye
+    canvas.show_looks([MeshLook(body * [1, -1, -1], faces)])
+    painted(canvas)
+    box = canvas.cells()[0]
+    seen = canvas.eye.screen(body * [1, -1, -1], box.width(), box.height())[:, :2]
+    assert (seen >= 0).all() and (seen <= [box.width(), box.height()]).all()
+    canvas.show_looks([MeshLook(body, faces)])
+    painted(canvas)
+    assert np.allclose(canvas.eye.numbers, first.numbers)
+
+
+def test_words_beside_points_that_are_close_stand_on_other_sides(qapp: Any) -> None:
+    cell = Cell()
+    cell.setRect(QRectF(0, 0, 300, 200))
+    points = [QPointF(100, 100), QPointF(106, 104), QPointF(112, 98)]
+    cell.show_words([(at, f"H{k}", "text") for k, at in enumerate(points)])
+    places = [spot.tag.path().boundingRect() for spot in cell.spots.shown]
+    assert len(places) == 3
+    assert not any(a.intersects(b) for k, a in enumerate(places) for b in places[:k])
 
 
 def test_a_slow_mesh_is_drawn_less_sharply_while_it_moves(qtbot: Any, monkeypatch: pytest.MonkeyPatch) -> None:

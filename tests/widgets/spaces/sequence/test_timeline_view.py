@@ -358,6 +358,18 @@ def test_the_gradient_is_a_log_line_with_its_rate(view):
     assert height(100) - height(149) == pytest.approx(49 * -np.log10(0.9) / 9 * (box.height() - 5), abs=2.5)
 
 
+def test_no_row_moves_while_the_gradient_of_another_layer_is_computed(view):
+    give(view, shift_part(gradient=np.ones(200, np.float32)), node=150)
+    tops = {slot.row.key: slot.top for slot in view.canvas.slots}
+    assert "gradient" in tops
+    give(view, shift_part(), node=150)
+    assert {slot.row.key: slot.top for slot in view.canvas.slots} == tops
+    assert "gradient" in tops and "gradient" not in step_text(view.canvas.shown, "before", 10)
+    view.grab()
+    give(view, replace(shift_part(), missing="Too slow."), node=150)
+    assert view.canvas.slot("gradient") is None  # nor will it come
+
+
 def test_unknown_steps_are_hatched_on_the_moved_side_only(view):
     part = shift_part(by=60)
     give(view, part, steps=MOVED)

@@ -13,7 +13,7 @@ from PySide6.QtTest import QTest
 from tests.widgets.parts.driving.plot_mouse import PlotMouse
 from tests.widgets.parts.driving.view_driving import gather, measure, objects, odd_frames, opened, with_layers
 from tests.widgets.parts.frames.sample_frames import LAYERS, make_frame
-from widgets.base.text.layer_names import endings, shortened, told_apart
+from widgets.base.text.layer_names import alike, endings, shortened, told_apart
 from widgets.base.text.words import (
     figure,
     guilty,
@@ -146,6 +146,8 @@ def test_the_sentence_says_what_is_known_and_no_more():
     square = with_layers(["first", "block", "last"], {"first": measure(), "block": bad, "last": seen}).squares[0]
     assert verdict_sentence(square) == "broken by block"
     assert verdict_sentence(replace(square, guilty=())) == "broken from block on"
+    unasked = {**square.measures, "block": measure(cumulative=0.5, local=None, verdict="broken")}
+    assert verdict_sentence(replace(square, measures=unasked)) == "broken from block on", "it may be made before it"
     guessed = replace(square, verdict="holds", guilty=())
     assert verdict_sentence(guessed) == "the output holds; block does not follow its guessed field"
     assert verdict_colour_role(guessed) == "good"
@@ -285,6 +287,20 @@ def test_what_a_layer_is_is_kept_of_its_name(qapp):
         for room in (5.0, 20.0, 50.0):
             text = shortened(metrics, name, room)
             assert metrics.horizontalAdvance(text) <= max(room, metrics.horizontalAdvance("…")) and text != "…0"
+
+
+def test_names_beside_each_other_are_shortened_alike(qapp):
+    metrics = QFontMetricsF(QFont())
+    gates = ["recurrent.input_gate", "recurrent.cell", "recurrent.hidden", "recurrent", "prediction"]
+    room = metrics.horizontalAdvance("recurrent.hidden") + 1
+    texts = ["…input_gate", "…cell", "…hidden", "recurrent", "prediction"]
+    assert alike(metrics, gates, room, endings(gates)) == texts
+    assert alike(metrics, gates[1:], room, endings(gates)) == gates[1:]  # all have room
+    ways = [f"rnn.{way}.{gate}" for way in ("left_to_right", "right_to_left") for gate in ("input_gate", "cell")]
+    ways = [*ways, "rnn.left_to_right.h", "answer"]
+    room = metrics.horizontalAdvance("rnn.left_to_right.h") + 1
+    texts = ["r.l.input_gate", "r.l.cell", "r.r.input_gate", "r.r.cell", "r.l.h", "answer"]
+    assert alike(metrics, ways, room, endings(ways)) == texts
 
 
 def test_no_two_names_are_cut_to_the_same(qtbot):

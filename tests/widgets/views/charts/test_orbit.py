@@ -322,6 +322,18 @@ def test_estimates_are_hollow_and_about_until_they_are_measured(view):
     assert not shown.curve.about(index) and shown.curve.about(index + 1)
 
 
+def test_signs_are_explained_once_something_is_drawn(view):
+    def said():
+        return [label.text for _, label in view.curve.header.legend.items]
+
+    view.set_frame(make_frame(transform="rotate:40"))
+    assert said() == []
+    view.set_orbit((make_orbit(),))
+    assert said() == ["layer", "output", "exact", "floor"]
+    view.set_orbit((replace(make_orbit(), exact=np.zeros(72, bool)),))
+    assert said() == ["layer", "output", "floor"]
+
+
 def test_a_layer_without_a_curve_is_said(view):
     frame = make_frame()
     square = frame.squares[0]

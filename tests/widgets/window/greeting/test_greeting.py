@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QPushButton
 from pytestqt.qtbot import QtBot
 
@@ -109,10 +112,21 @@ def test_where_nothing_can_be_turned_a_picture_takes_its_place(qtbot: QtBot, ope
 
 
 @pytest.mark.slow
-def test_one_s_own_network_is_a_click_away(qtbot: QtBot, open_window: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_s_own_network_or_picture_is_a_click_away(
+    qtbot: QtBot, open_window: Open, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     window = open_window(State())
     window.greeting.greet()
+    settle(qtbot, window)
+    mine = tmp_path / "mine.png"
+    picture = QImage(40, 40, QImage.Format.Format_RGB32)
+    picture.fill(Qt.GlobalColor.red)
+    assert picture.save(str(mine))
     asked: list[str] = []
-    monkeypatch.setattr(window.files, "ask_open", lambda title, kinds: asked.append(title))
+    monkeypatch.setattr(window.files, "ask_open", lambda title, kinds: asked.append(kinds) or str(mine))
     _press(qtbot, window.greeting_card.buttons["mine"])
-    assert asked == ["Open model"]
+    first = asked[0].split(";;")[0]
+    assert "*.png" in first and "*.safetensors" in first
+    qtbot.waitUntil(lambda: window.controller.state.sample == str(mine), timeout=LONGEST_MS)
+    settle(qtbot, window)
+    assert window.infobar.isHidden()

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from PySide6.QtWidgets import QMenu
 from pytestqt.qtbot import QtBot
 from safetensors.torch import save_file
 
@@ -16,8 +17,14 @@ from tests.widgets.parts.driving.windows import Open, settle
 
 
 @pytest.fixture
-def start() -> Callable[[], LocalEngine]:
-    return lambda: LocalEngine(CARDS)
+def trust() -> bool:
+    """Say whether every file may run; a test parametrises it where all may."""
+    return False
+
+
+@pytest.fixture
+def start(trust: bool) -> Callable[[], LocalEngine]:
+    return lambda: LocalEngine(CARDS, trust=trust)
 
 
 def test_a_file_that_holds_data_is_no_other_weights(qtbot: QtBot, open_window: Open, tmp_path: Path) -> None:
@@ -46,3 +53,35 @@ def test_the_weights_in_use_are_not_taken_for_others(qtbot: QtBot, open_window: 
     qtbot.waitUntil(lambda: bool(told), timeout=30_000)
     assert told == ["own.safetensors holds the weights in use: choose other ones to compare with"]
     assert window.controller.state.against == "sample=digit-7"
+
+
+NET = """
+from torch import nn
+
+class Net(nn.Conv2d):
+    def __init__(self, channels=2, bias=True):
+        super().__init__(1, channels, 3, padding=1, bias=bias)
+"""
+
+
+@pytest.mark.parametrize("trust", [True])
+def test_a_network_made_with_several_arguments_is_shown_beside(qtbot: QtBot, open_window: Open, tmp_path: Path) -> None:
+    """Its name was taken for two, at the comma between the arguments."""
+    path = tmp_path / "net.py"
+    path.write_text(NET)
+    window = open_window(State("fine", device="cpu"))
+    settle(qtbot, window)
+    window.files.models.keep(f"{path}:Net(3, bias=False)")
+    window.files.models.keep(str(tmp_path / "gone.py:Net"))
+    window.controller.change({"model": f"{path}:Net"})
+    settle(qtbot, window)
+    compare = next(menu for menu in window.findChildren(QMenu) if menu.title() == "Compare with")
+    own = next(menu for menu in compare.findChildren(QMenu) if menu.title() == "Your own")
+    (action,) = own.actions()  # that of a file that is gone is none
+    action.trigger()
+    qtbot.waitUntil(lambda: window.controller.state.compare == f"{path}:Net(3, bias=False)", timeout=30_000)
+    settle(qtbot, window)
+    frame = window.controller.frame
+    assert frame is not None and [square.model for square in frame.squares] == [
+        f"{path}:Net", f"{path}:Net(3, bias=False)",
+    ]  # fmt: skip

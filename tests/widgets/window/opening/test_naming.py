@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -9,11 +10,14 @@ from pathlib import Path
 import pytest
 import torch
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QMenu
+from PySide6.QtWidgets import QFileDialog, QMenu
 from pytestqt.qtbot import QtBot
 from safetensors.torch import save_file
 
 from explorer.app.answering.engine import LocalEngine
+from explorer.declare.elements import parse_chain
+from explorer.network.opening.files.trust import remember
+from explorer.state.session import save_session
 from explorer.state.state import State
 from tests.explorer.parts.small_cards import CARDS
 from tests.widgets.parts.driving.windows import Open, settle
@@ -178,7 +182,7 @@ def test_what_the_command_names_is_recent(qtbot: QtBot, open_window: Open, net: 
     menu = QMenu()
     qtbot.addWidget(menu)
     window.files.models.fill_recent(menu)
-    assert menu.actions()[0].text() == "Net in net.py" and menu.actions()[0].isEnabled()
+    assert menu.actions()[0].text() == "Net in net.py, with 3" and menu.actions()[0].isEnabled()
 
 
 def test_weights_of_a_network_of_ours_are_recent_as_a_file(qtbot: QtBot, open_window: Open, tmp_path: Path) -> None:
@@ -234,3 +238,114 @@ def test_a_recent_network_keeps_its_weights(qtbot: QtBot, open_window: Open, net
     window.files.models.reopen(name)
     qtbot.waitUntil(lambda: window.controller.state.model == name, timeout=30_000)
     assert window.files.models.recent()[0] == name
+
+
+WAVE = """
+from torch import nn
+
+INPUT_KIND = "values"
+INPUT_CHANNELS = 1
+
+class Wave(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv1d(1, 2, 3, padding=1)
+
+    def forward(self, x):
+        return self.conv(x.transpose(1, 2)).transpose(1, 2)
+"""
+
+
+@pytest.mark.slow
+def test_weights_are_offered_each_network_once_and_bring_data_of_its_kind(
+    qtbot: QtBot, open_window: Open, tmp_path: Path
+) -> None:
+    """A turn of pictures stayed on a sequence, and a network with weights stood twice in every list."""
+    code, weights, folder = tmp_path / "wave.py", tmp_path / "wave.safetensors", tmp_path / "bert"
+    code.write_text(WAVE)
+    folder.mkdir()
+    (folder / "config.json").write_text("{}")
+    save_file({"conv.weight": torch.ones(2, 1, 3), "conv.bias": torch.zeros(2)}, weights)
+    (folder / "model.safetensors").write_bytes(weights.read_bytes())
+    window = open_window(State("fine", steps=parse_chain("rotate:90"), device="cpu"))
+    models = window.files.models
+    remember([(str(code), hashlib.sha256(code.read_bytes()).hexdigest())])
+    models.keep(f"{code}:Wave")
+
+    def load(path: Path) -> list[str]:
+        models.open(str(path))
+        qtbot.waitUntil(lambda: models.page is not None, timeout=LONG_MS)
+        assert models.page is not None
+        return [models.page.target.itemText(k) for k in range(models.page.target.count())]
+
+    assert load(folder / "model.safetensors") == ["the network of the folder bert", "Fine (in use)", "Wave in wave.py"]
+    models.page.reject()  # type: ignore[union-attr]
+    qtbot.waitUntil(lambda: models.page is None, timeout=LONG_MS)
+    assert load(weights) == ["Fine (in use)", "Wave in wave.py"]
+    page = models.page
+    assert page is not None
+    page.target.setCurrentIndex(1)
+    qtbot.mouseClick(page.go, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: models.page is None, timeout=LONG_MS)
+    settle(qtbot, window)
+    state, frame = window.controller.state, window.controller.frame
+    assert state.model == f"{code}:Wave@{weights}" and frame is not None and frame.squares[0].domain == "sequence"
+    assert [step.name for step in state.steps] == ["shift"]
+    models.keep(f"{code}:Wave")
+    (only,) = load(weights)
+    assert only.startswith("Wave") and only.endswith("(in use)")
+    models.page.reject()  # type: ignore[union-attr]
+    menu = QMenu()
+    models.fill_recent(menu)
+    assert [a.text() for a in menu.actions()][:2] == ["Wave in wave.py", "Wave in wave.py, wave.safetensors"]
+
+
+@pytest.mark.parametrize("trust", [False])
+@pytest.mark.parametrize("same", [True, False])
+def test_a_session_whose_file_was_moved_finds_it_and_asks(
+    qtbot: QtBot, open_window: Open, net: Path, tmp_path: Path, same: bool
+) -> None:
+    """It said that the file could not be read as a model, and the session was lost."""
+    window, there = open_window(State("fine", device="cpu")), tmp_path / "there"
+    there.mkdir()
+    session, digest = there / "s.json", hashlib.sha256(net.read_bytes()).hexdigest()
+    save_session(session, State(f"{net}:Net(3)", layer="conv", device="cpu"), code=[(str(net), digest)])
+    other = net.rename(there / ("renamed.py" if same else "net.py"))
+    if not same:
+        other.write_text(NET + "\n")
+    window.files.open(str(session))
+    bar, models = window.infobar, window.files.models
+    qtbot.waitUntil(lambda: "is no longer in" in bar.text.text(), timeout=LONG_MS)
+    assert ("has its content" if same else "is called so too") in bar.text.text() and models.page is None
+    qtbot.mouseClick(bar.offer_button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: models.page is not None, timeout=LONG_MS)
+    page = models.page
+    assert page is not None and page.found.path == str(other) and page.chosen == "Net(3)", "it still asks"
+    assert ("is not what it was" in page.heading.text()) is not same
+    qtbot.mouseClick(page.go, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: window.controller.state.model == f"{other}:Net(3)", timeout=LONG_MS)
+    settle(qtbot, window)
+    assert window.controller.state.layer == "conv" and window.files.models.recent()[0] == f"{other}:Net(3)"
+
+
+@pytest.mark.parametrize("trust", [False])
+def test_a_session_whose_file_is_gone_may_be_shown_it(
+    qtbot: QtBot, open_window: Open, net: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    window, far = open_window(State("fine", device="cpu")), tmp_path / "far" / "off.py"
+    session = tmp_path / "s.json"
+    save_session(session, State(f"{net}:Net", compare=f"fine,{net}:Net(4)", device="cpu"))
+    far.parent.mkdir()
+    net.rename(far)
+    window.files.open(str(session))
+    bar, models = window.infobar, window.files.models
+    qtbot.waitUntil(lambda: "is no longer in" in bar.text.text(), timeout=LONG_MS)
+    assert bar.offer_button.text() == "Find it…"
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (str(far), ""))
+    qtbot.mouseClick(bar.offer_button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: models.page is not None, timeout=LONG_MS)
+    assert models.page is not None
+    qtbot.mouseClick(models.page.go, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: window.controller.state.model == f"{far}:Net", timeout=LONG_MS)
+    settle(qtbot, window)
+    assert window.controller.state.compare == f"fine,{far}:Net(4)"

@@ -73,9 +73,9 @@ class Net(nn.Module):
         return y
 """
 FAULTS = {
-    "a tilt that the mean nearly hides": (TILTED, "tilt"),
-    "one of two images": (PAIR, "right"),
-    "a layer that is called again where the brightest place is odd": (ROUNDS, "output"),
+    "a tilt that the mean nearly hides": (TILTED, "tilt", "Broken by tilt"),
+    "one of two images": (PAIR, "right", "Broken by right"),
+    "a layer that is called again where the brightest place is odd": (ROUNDS, "output", "Broken from output on"),
 }
 
 
@@ -88,7 +88,7 @@ def start() -> Callable[[], LocalEngine]:
 def test_the_layer_is_named(
     qtbot: QtBot, tmp_path: Path, open_window: Open, monkeypatch: pytest.MonkeyPatch, what: str
 ) -> None:
-    text, guilty = FAULTS[what]
+    text, guilty, said = FAULTS[what]
     path = tmp_path / "net.py"
     path.write_text(text)
     steps = parse_chain("translate:3,2,circular")
@@ -104,3 +104,4 @@ def test_the_layer_is_named(
     settle(qtbot, window, measured=True)
     frame = window.controller.frame
     assert frame is not None and frame.squares[0].guilty == (guilty,)
+    assert window.diagnosis.text.toolTip().startswith(said), "a layer that cannot be tested alone need not make it"

@@ -15,7 +15,7 @@ from pytestqt.qtbot import QtBot
 
 import main
 from explorer.app.answering.engine import LocalEngine
-from explorer.declare.elements import chain_text
+from explorer.declare.elements import chain_text, parse_chain
 from explorer.state.state import State
 from tests.widgets.parts.driving.windows import Open, settle
 from widgets.base.controls.param_control import ParamControl
@@ -56,6 +56,19 @@ def test_half_a_turn_has_one_name(qtbot: QtBot, open_window: Open) -> None:
         _press(qtbot, window, Qt.Key.Key_BracketRight)
         settle(qtbot, window)
     assert chain_text(window.controller.state.steps) == "rotate:180"
+
+
+def test_layers_and_culprits_are_found_by_their_names(qtbot: QtBot, open_window: Open) -> None:
+    window = open_window(State("plain-cnn", steps=parse_chain("rotate:90"), layer="conv1"))
+    settle(qtbot, window, measured=True)
+    assert _palette(qtbot, window, "conv3")[0] == "Layers › conv3"
+    qtbot.keyClick(window.palette_box.line, Qt.Key.Key_Return)
+    assert window.controller.state.layer == "conv3"
+    settle(qtbot, window, measured=True)
+    guilty = window.controller.frame.squares[0].guilty
+    assert _palette(qtbot, window, "next guilty")[0] == "Layer › Next guilty layer"
+    qtbot.keyClick(window.palette_box.line, Qt.Key.Key_Return)
+    assert len(guilty) > 1 and window.controller.state.layer in set(guilty) - {"conv3"}
 
 
 def test_the_palette_outlives_menus_that_are_filled_anew(qtbot: QtBot, open_window: Open) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -24,6 +25,7 @@ from widgets.spaces.mesh.drawing.look import GROUND, Ink, MeshLook
 HEADER, FOOTER, GAP = 24.0, 26.0, 12.0
 SPHERE = 5.0  # pixels, the radius of a marked vertex
 DOT = 3.0  # of a labelled point
+CROWD = 200  # labels up to which each looks for a free place
 RING = 7.5  # of the outline of the vertex that is pointed at
 TRIAD = 24.0  # pixels of an axis of space, in a large picture
 SMALL = 13.0  # of it at least in a small picture, of which its disc would hide a part
@@ -102,18 +104,29 @@ class Spot(QGraphicsEllipseItem):
         self.tag.setParentItem(self)
         self.tag.setFlag(QGraphicsItem.GraphicsItemFlag.ItemStacksBehindParent)
 
-    def show_words(self, at: QPointF, words: str, ink: Ink, box: QRectF) -> None:
+    def show_words(self, at: QPointF, words: str, ink: Ink, box: QRectF, taken: Sequence[QRectF] = ()) -> QRectF:
+        """Write words on that side of a point where they cover least of what is `taken`; return where they are."""
         face = font(11, fixed=True)
         metrics = QFontMetricsF(face)
-        rect = QRectF(at.x() + 5, at.y() - 20, metrics.horizontalAdvance(words) + 10, metrics.height() + 2)
-        rect.moveLeft(max(box.left() + 2, min(rect.left(), box.right() - rect.width() - 2)))
-        rect.moveTop(max(box.top() + 2, min(rect.top(), box.bottom() - rect.height() - 2)))
+        wide, high = metrics.horizontalAdvance(words) + 10, metrics.height() + 2
+        rect, least = QRectF(), math.inf
+        for x, y in ((5, -20), (-5 - wide, -20), (5, 20 - high), (-5 - wide, 20 - high)):
+            side = QRectF(at.x() + x, at.y() + y, wide, high)
+            side.moveLeft(max(box.left() + 2, min(side.left(), box.right() - wide - 2)))
+            side.moveTop(max(box.top() + 2, min(side.top(), box.bottom() - high - 2)))
+            both = (side & other for other in taken)
+            covered = sum(part.width() * part.height() for part in both if part.isValid())
+            if covered < least:
+                rect, least = side, covered
+            if not covered:
+                break
         ground = QColor(theme.current().plot)
         ground.setAlpha(215)
         self.tag.write(words, rect, face, ink_of(ink), ground)
         self.setPen(QPen(ground, 1.5))
         self.setBrush(ink_of(ink))
         circle(self, at, DOT)
+        return rect
 
 
 class Cell(QGraphicsRectItem):
@@ -186,12 +199,14 @@ class Cell(QGraphicsRectItem):
                 circle(sphere, at, SPHERE)
 
     def show_words(self, words: Sequence[tuple[QPointF, str, Ink]]) -> None:
-        """Write words beside points."""
+        """Write words beside points, as few of them over each other and over other points as can be."""
+        shown = [one for one in words if self.rect().contains(one[0])]
+        taken = [QRectF(at.x() - DOT, at.y() - DOT, 2 * DOT, 2 * DOT) for at, _, _ in shown[:CROWD]]
         with self.spots as pool:
-            for at, text, ink in words:
-                if not self.rect().contains(at):
-                    continue
-                pool.take().show_words(at, text, ink, self.rect())
+            for at, text, ink in shown:
+                rect = pool.take().show_words(at, text, ink, self.rect(), taken)
+                if len(shown) <= CROWD:
+                    taken.append(rect)
 
     def show_ring(self, at: QPointF | None, seen: bool = True) -> None:
         """Outline the vertex that is pointed at, in a halo; with a dotted line where the surface hides it."""

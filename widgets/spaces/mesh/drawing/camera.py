@@ -65,6 +65,15 @@ class Eye:
         per = self.pixels(width, height) / np.where(np.abs(depth) < 1e-12, 1e-12, depth)
         return np.stack([width / 2 + seen[:, 0] * per, height / 2 - seen[:, 1] * per, depth], 1)
 
+    def reach(self, points: Array, width: float, height: float) -> float:
+        """Return how far from the middle of a panel points go, where 1 is its edge."""
+        seen = self.screen(points, width, height)
+        seen = seen[np.isfinite(seen).all(1)]
+        if not len(seen):
+            return 0.0
+        half = np.array([width, height]) / 2
+        return math.inf if seen[:, 2].min() <= 0 else float(np.abs(seen[:, :2] / half - 1).max())
+
     def ray(self, at: tuple[float, float], width: float, height: float) -> Array:
         """Return the unit direction (3,) from the eye through a pixel."""
         scale = self.pixels(width, height)

@@ -198,11 +198,11 @@ class MeshCanvas(QWidget):
         return (box.width(), box.height()) != self._whole[1:]
 
     def _left(self) -> bool:
-        """Say whether all was seen, and something is out of sight now, scaled or shifted; or no longer is."""
+        """Say whether all was seen, and something is out of sight now, scaled, shifted, turned; or no longer."""
         new, self._new = self._new, False
         if not new or self._whole is None or self._whole[0] is not self.eye or not self.looks:
             return False
-        needed = self.pictures.fitted(self.eye.axes, self.cells()[0]).distance / self.eye.distance
+        needed = self.pictures.out(self.eye, self.cells()[0])
         self._back = self._back or needed > FAR
         return needed > FAR or (self._back and needed * FAR < 1)
 

@@ -34,6 +34,7 @@ FADE = 0.97  # of a time that is left with each picture in another detail
 AGAIN_MS = 40  # after which it is tried again while pyvista is imported
 LARGEST = 8192  # pixels across a picture, which every driver can make
 HIDDEN = 0.02  # radii of the mesh that a point may lie under the surface and be seen
+PROBED = 2000  # vertices of a mesh that are asked whether they are in sight
 
 
 class MeshPictures:
@@ -105,6 +106,12 @@ class MeshPictures:
         away = [np.nanmax(np.abs(places - centre), axis=0) for places in self._places() if len(places)]
         half = np.max(away, 0) if away else None
         return fitted(centre, radius, axes, half, (box.width(), box.height()))
+
+    def out(self, eye: Eye, box: QRectF) -> float:
+        """Return how much more than such a panel has room for meshes need: above 1, a part of them is out of sight."""
+        some = (places[:: 1 + len(places) // PROBED] for places in self._places())
+        reach = max((eye.reach(places, box.width(), box.height()) for places in some), default=0.0)
+        return max(self.fitted(eye.axes, box).distance / eye.distance, reach)
 
     def _places(self) -> tuple[Array, ...]:
         around = (look.around for look in self.looks if look.around is not None)

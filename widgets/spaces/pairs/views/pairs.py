@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -43,7 +44,7 @@ from widgets.spaces.pairs.fields import (
     word_of_rows,
 )
 from widgets.spaces.pairs.panel import Panel
-from widgets.spaces.pairs.words import Form, caption, change, properties_table, read_out, share, without_pairs
+from widgets.spaces.pairs.words import Form, caption, change, properties_table, read_out, share, within, without_pairs
 
 NOTHING = "Who attends to whom, and who is joined to whom, stands here once a network has answered."
 NONE, COMPARE = "none", "compare"
@@ -51,6 +52,7 @@ MOST_HEADS = 36  # side by side
 NEAR = 1e-3  # of the largest magnitude: what counts as nearly zero
 WORDS = 296  # pixels that the properties have beside the matrices
 LOW = 204  # pixels of height below which each of them has one line
+LARGEST, AROUND = 320, 50  # pixels of a matrix in a figure, and of what stands round it
 LARGE = 1500  # nodes from which an adjacency is shown by its density: beside each other, single entries fill all
 
 
@@ -279,10 +281,9 @@ class PairsView(FrameView[tuple[int, Square, GraphPart]]):
         self.controls.kept.setText(f"{figure(threshold)}: {share(kept)}" if threshold else "all shown")
         title = field.key if panel.small else panel.title
         form: Form = "row" if not self._flat else "lines" if self.height() < LOW else "column"
-        words = properties_table(
-            title, panel.matrix, self._measured[key], moved, form, WORDS - 26, word_of_places(square)
-        )
-        self.words.setText(words)
+        known = title, panel.matrix, self._measured[key], moved
+        write = partial(properties_table, *known, form, WORDS - 26, word_of_places(square))
+        self.words.setText(within(write, self.words, self.width()) if form == "row" else write())
 
     # what the person does ---------------------------------------------------------------------------------------
     def _change(self, what: str) -> None:
@@ -356,8 +357,9 @@ class PairsView(FrameView[tuple[int, Square, GraphPart]]):
         self.controls.lie(flat, self.width())
         if self._written is not None:
             self._tell(*self._written)
-        vertical = QSizePolicy.Policy.Ignored if flat else QSizePolicy.Policy.Preferred  # beside, it asks for no height
-        self.words.setSizePolicy(QSizePolicy.Policy.Preferred, vertical)
+        free, asked = QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred
+        # beside the matrices it asks for no height, below them for no width
+        self.words.setSizePolicy(*((asked, free) if flat else (free, asked)))
         self.words.setWordWrap(not flat)
         if flat:
             self.words.setFixedWidth(WORDS)
@@ -370,8 +372,14 @@ class PairsView(FrameView[tuple[int, Square, GraphPart]]):
         self._all.resize(event.size())  # hidden too: it must not stand up first when it is shown
         if not self._flat:
             self.controls.lie(False, self.width())
-        elif self._written is not None and (event.size().height() < LOW) != (event.oldSize().height() < LOW):
+        crossed = (event.size().height() < LOW) != (event.oldSize().height() < LOW)
+        if self._written is not None and (crossed or not self._flat):
             self._tell(*self._written)
+
+    def height_at(self, width: int) -> int:
+        """Return the height of a figure: matrices as high as they are wide side by side, and the words below them."""
+        each = min(width // max(1, len(self.canvas.groups)), LARGEST)
+        return each + AROUND + max(0, self.words.heightForWidth(width))
 
     def render(self, *args: Any, **kwargs: Any) -> None:
         """Paint for a figure: every tile is waited for."""
@@ -430,14 +438,9 @@ def _heads(field: PairField) -> int:
 
 
 VIEW = ViewSpec(
-    "pairs",
-    "Attention and pairs",
-    PairsView,
-    "bottom",
-    5,
-    "Attention, adjacency and every field on pairs, as matrices.",
-    domains=("graph", "set", "sequence", "grid"),
-)
+    "pairs", "Attention and pairs", PairsView, "bottom", 5,
+    "Attention, adjacency and every field on pairs, as matrices.", domains=("graph", "set", "sequence", "grid"),
+)  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -195,9 +195,16 @@ def layers_of(square: Square, part: TimePart) -> list[str]:
 
 
 def rows_of(
-    found: Sequence[tuple[Square, TimePart]], sides: Sequence[str], pyramid: Callable[[NDArray[Any]], Pyramid]
+    found: Sequence[tuple[Square, TimePart]],
+    sides: Sequence[str],
+    pyramid: Callable[[NDArray[Any]], Pyramid],
+    selected: bool = False,
 ) -> list[Row]:
-    """Return the rows, from above to below: x, its gates, the links, rho(g) x, its gates, the differences."""
+    """Return the rows, from above to below: x, its gates, the links, rho(g) x, its gates, the differences.
+
+    Args:
+        selected: a step is, so that a gradient that is not there yet will come; it has its row, and no row moves then.
+    """
     rows: list[Row] = []
     first = found[0][1]
     text = bool(first.names) and len(first.names) == first.steps
@@ -215,8 +222,10 @@ def rows_of(
         rows.append(Row(f"{side}/x", kind, side, title, source, *limits, keeps=True, units=units))
         if text and not one_hot(first.x):
             rows.append(Row(f"{side}/values", "heat", side, f"{title} values", source, *limits, keeps=True))
-        if side == "before" and first.gradient is not None:
-            rows.append(Row("gradient", "gradient", side, "gradient", pyramid(first.gradient), "positive"))
+        comes = selected and first.kind == "step" and not first.missing
+        if side == "before" and (comes or first.gradient is not None):
+            known = None if first.gradient is None else pyramid(first.gradient)
+            rows.append(Row("gradient", "gradient", side, "gradient", known, "positive"))
         for k, (_, part) in enumerate(found):
             rows += _attended(k, part, side, pyramid)
         for k, (square, part) in enumerate(found):

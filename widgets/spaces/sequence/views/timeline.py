@@ -141,9 +141,9 @@ class TimelineView(FrameView[tuple[Square, TimePart]]):
         if tokens:
             self._offer(parts[0][1])
         sides, part = self.sides(), parts[0][1]
-        rows = tuple(rows_of(parts, sides, self.building.pyramid))
-        self.building.keep_only({id(a) for _, p in parts for a in _arrays(p)})
         node = self.state.node if self.state.node is not None and 0 <= self.state.node < part.steps else None
+        rows = tuple(rows_of(parts, sides, self.building.pyramid, node is not None))
+        self.building.keep_only({id(a) for _, p in parts for a in _arrays(p)})
         tint, scale = self._tint(part) if tokens else ({}, ("", 1.0))
         scene = Scene(
             rows, part.steps, len(part.gx), part.names, moved_names(part) if tokens else (), part.times,

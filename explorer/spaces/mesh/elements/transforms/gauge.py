@@ -20,7 +20,7 @@ TRANSFORM = Transform(
     symbol="SO(2)ᵛ",
     params=(
         Param("angle", "Angle", 0.0, 0.0, 360.0, step=1.0, unit="°", periodic=True),
-        Param("vertex", "Vertex", -1.0, -1.0, 10_000_000.0, whole=True),
+        Param("vertex", "Vertex", -1.0, -1.0, 10_000_000.0, whole=True, least="all"),
     ),
     element=element,
     inverse=lambda degrees, vertex: (-degrees, vertex),

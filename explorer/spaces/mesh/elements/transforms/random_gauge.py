@@ -20,7 +20,7 @@ TRANSFORM = Transform(
     symbol="SO(2)ᵛ",
     params=(
         Param("seed", "Gauge", 0.0, 0.0, 9999.0, whole=True),
-        Param("steps", "Steps n", 0.0, 0.0, 64.0, whole=True),
+        Param("steps", "Steps n", 0.0, 0.0, 64.0, whole=True, least="any"),
         Param("direction", "Direction", 0.0, 0.0, 1.0, choices=("forth", "back")),
     ),
     element=element,

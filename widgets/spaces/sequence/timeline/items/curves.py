@@ -111,6 +111,9 @@ def ink_of(channel: int, channels: int) -> QColor:
     return mixed(CLASSES[channel % len(CLASSES)], theme.current().text, 0.85)
 
 
+COMING = "being computed …"  # of a gradient that belongs to what is selected now
+
+
 class GradientRow(pg.ItemGroup):
     """The size of d layer(step) / d x_t on a logarithmic axis of nine decades below its largest value."""
 
@@ -127,9 +130,15 @@ class GradientRow(pg.ItemGroup):
     def show_row(self, slot: Slot, scene: Scene, scale: TimeScale | None) -> None:
         self._slot, pyramid = slot, slot.row.pyramid
         self.setTransform(QTransform(1, 0, 0, -(slot.height - 5), 0, slot.top + slot.height - 2))
-        if pyramid is None or self._kept == (pyramid, scale):
+        if self._kept == (pyramid, scale):
             return
         self._kept = (pyramid, scale)
+        if pyramid is None:
+            self.words.setText(COMING)
+            for part in (self.decades, self.line):
+                part.setData(np.zeros(0), np.zeros(0))
+            self.dress()
+            return
         top = pyramid.span()[1]
         self.words.setText(figure(top) if top > 0 else "0 at every step: nothing earlier moves it")
         with np.errstate(divide="ignore", invalid="ignore"):  # on a logarithmic axis nothing is nowhere
@@ -161,7 +170,7 @@ class GradientRow(pg.ItemGroup):
         if self._slot is not None:
             room, size = sight.axis.right, self.words.boundingRect()
             top = self._slot.top - sight.scroll
-            if len(self.words.text()) > 20:  # in the middle of an empty plot
+            if len(self.words.text()) > 12:  # a sentence in the middle of an empty plot
                 self.words.setPos((room - size.width()) / 2, top + (self._slot.height - size.height()) / 2)
             else:
                 self.words.setPos(room - size.width() - 4, top + 1)
