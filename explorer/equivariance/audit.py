@@ -19,17 +19,17 @@ from explorer.equivariance.attribution import Effect, attributed
 from explorer.equivariance.figures import Figures, summary
 from explorer.equivariance.presets import preset_figures
 from explorer.equivariance.sampled import Case, restore_random_state
-from explorer.equivariance.trial import rounding
 from explorer.equivariance.trial.border import heard_from_the_border
 from explorer.equivariance.trial.depending import Hearers, nearest
 from explorer.equivariance.trial.exchanges import exchanged
-from explorer.equivariance.trial.floors import float_floor
 from explorer.equivariance.trial.hearing import heard_alone
 from explorer.equivariance.trial.inert import inert, says_nothing, why_idle
 from explorer.equivariance.trial.moving import misread, moving, numbered
+from explorer.equivariance.trial.precision import rounding
+from explorer.equivariance.trial.precision.floors import float_floor
+from explorer.equivariance.trial.precision.vanishing import settled
 from explorer.equivariance.trial.remembered import Remembered
 from explorer.equivariance.trial.sufficing import Square, Sufficing
-from explorer.equivariance.trial.vanishing import settled
 from explorer.equivariance.verdict import sentences
 from explorer.equivariance.verdict.guilt import first_before, first_seen, guilty_layers, unknown_before
 from explorer.equivariance.verdict.hints import hints

@@ -24,11 +24,11 @@ from explorer.equivariance.coarser import coarser, windowed
 from explorer.equivariance.data_forms import Data, given_inputs, require_options
 from explorer.equivariance.few import beyond, enough, wakened
 from explorer.equivariance.ties import faults, unjudged, untied
-from explorer.equivariance.trial import lifting, rounding, storing
 from explorer.equivariance.trial.amid import follows_amid
 from explorer.equivariance.trial.calling import caller
 from explorer.equivariance.trial.exchanges import Exchange
 from explorer.equivariance.trial.otherwise import kept_otherwise
+from explorer.equivariance.trial.precision import lifting, rounding, storing
 from explorer.equivariance.trial.repeating import Repeats
 from explorer.equivariance.verdict import sentences
 from explorer.equivariance.verdict.hints import NORMS_AND_DROPOUT

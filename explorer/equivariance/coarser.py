@@ -14,8 +14,8 @@ from explorer.declare.inputs import Inputs
 from explorer.equivariance import measure
 from explorer.equivariance.audit import Audit
 from explorer.equivariance.ties import unjudged
-from explorer.equivariance.trial import rounding
 from explorer.equivariance.trial.exchanges import Seen
+from explorer.equivariance.trial.precision import rounding
 from explorer.network.space import inference_of
 from explorer.network.tracing.layers import Layer
 from explorer.network.tracing.running import evaluating

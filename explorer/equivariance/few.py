@@ -18,7 +18,7 @@ from explorer.equivariance import measure
 from explorer.equivariance.audit import Audit
 from explorer.equivariance.coarser import keeps_alone
 from explorer.equivariance.ties import Untied, apart, faults
-from explorer.equivariance.trial import rounding
+from explorer.equivariance.trial.precision import rounding
 from explorer.equivariance.verdict import sentences
 from explorer.network.space import inference_of
 from explorer.network.tracing.layers import Layer, LayerError, Trace

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from explorer.declare.inputs import Inputs
 from explorer.equivariance import measure
-from explorer.equivariance.trial import rounding
+from explorer.equivariance.trial.precision import rounding
 from explorer.network.space import inference_of
 from explorer.network.tracing.capture import Fed
 from explorer.network.tracing.layers import Trace

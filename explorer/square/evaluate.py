@@ -19,8 +19,8 @@ from explorer.declare.types.fields import FieldType, Regular
 from explorer.equivariance import measure
 from explorer.equivariance.attribution import PROBES, Effect, attributed
 from explorer.equivariance.trial.inert import remembered
+from explorer.equivariance.trial.precision.vanishing import settled
 from explorer.equivariance.trial.remembered import Remembered
-from explorer.equivariance.trial.vanishing import settled
 from explorer.network.changing.moved_network import following
 from explorer.network.describing.source_lines import excerpts
 from explorer.network.describing.statistics import exact, first_strange, strange_layer

@@ -14,10 +14,10 @@ from explorer.declare.elements import Element
 from explorer.declare.inputs import Inputs
 from explorer.declare.symmetries import find_symmetry
 from explorer.equivariance import measure
-from explorer.equivariance.trial import rounding, storing
-from explorer.equivariance.trial.floors import in_precision
 from explorer.equivariance.trial.inert import says_nothing
-from explorer.equivariance.trial.vanishing import OTHER, constants, ruled, vanishing
+from explorer.equivariance.trial.precision import rounding, storing
+from explorer.equivariance.trial.precision.floors import in_precision
+from explorer.equivariance.trial.precision.vanishing import OTHER, constants, ruled, vanishing
 from explorer.equivariance.verdict import guilt, sentences
 from explorer.equivariance.verdict.hints import hints
 from explorer.network.changing.precision import converted, copied

@@ -1,1 +1,1 @@
-"""Find by trial what a network does to channels, to rounding and from call to call."""
+"""Find by trial what a network does to channels, to precision and from call to call."""

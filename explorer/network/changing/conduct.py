@@ -96,6 +96,8 @@ def unmeasured(value: Tensor) -> str:
     """Return why nothing can be compared of a tensor that a network answers, in a clause; "" where it can be."""
     if not value.is_floating_point():
         kind = str(value.dtype).removeprefix("torch.")
+        if value.is_complex():
+            return f"holds {kind} values, and only real ones can be compared: return both parts, (y.real, y.imag)"
         return f"holds {kind} values, and only real numbers can be compared: return the scores that they are chosen by"
     return "" if value.numel() else f"has the shape {tuple(value.shape)}, which holds no values"
 

@@ -28,6 +28,11 @@ def shapes_of(network: nn.Module) -> tuple[tuple[int, ...], ...]:
     return tuple(dict.fromkeys(tuple(t.shape) for t in kept))
 
 
+def filters_planes(network: nn.Module) -> bool:
+    """Say whether a network has filters several places wide: over a matrix they tie values to the order of its rows."""
+    return any(len(shape) == 4 and max(shape[2:]) > 1 for shape in shapes_of(network))
+
+
 def most_places(network: nn.Module, runs: Callable[[int], bool]) -> int | None:
     """Return the largest number of places that a network has a table for; None where it takes many.
 

@@ -11,7 +11,7 @@ from explorer.declare.telling.asking import Declared, Question
 from explorer.declare.types.fields import INVARIANT, Scalar
 from explorer.network.space import Inference
 from explorer.spaces.grid.fields import grid, parse_grid, parse_pixels, parse_token_pairs, parse_tokens
-from explorer.spaces.grid.network.form import InputSpec
+from explorer.spaces.grid.network.form import AXES, InputSpec
 from explorer.spaces.grid.stacks import parse_stack
 from explorer.spaces.grid.vectors import REPRESENTATIONS
 from explorer.square.space import Space
@@ -80,6 +80,7 @@ class GridSpace(Space):
             "frames", "Frames", "Images one after the other, given as (batch, frames, channels, height, width).",
             "whole", usual="1",
         ),
+        Question("axes", "Axes", "Their order: a batch of one, channels, height and width.", "choice", AXES),
         Question("multiple", "Multiple", "Sides that may be any are made multiples of it.", "whole", usual="1"),
         Question(
             "images", "Several images", "Name and shape of each, as in image:3xanyxany,mask:1xanyxany: given by name, "
@@ -160,7 +161,7 @@ class GridSpace(Space):
         assert isinstance(form, InputSpec)
         if not form.images:
             one = from_signals(sample, (next(iter(sample.signals)),), device, dtype)
-            return one if form.frames == 1 else replace(one, call=form.given)
+            return replace(one, call=form.given) if form.otherwise else one
         names, call = in_order(form.images)
         return replace(from_signals(sample, names, device, dtype), call=call)
 

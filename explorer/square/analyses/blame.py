@@ -8,7 +8,7 @@ from dataclasses import replace
 import torch
 
 from explorer.declare.elements import Element, chain_element
-from explorer.equivariance.trial import rounding
+from explorer.equivariance.trial.precision import rounding
 from explorer.equivariance.trial.sufficing import Square as Broken
 from explorer.equivariance.trial.sufficing import Sufficing
 from explorer.network.opening.global_state import reseed

@@ -12,7 +12,7 @@ from explorer.declare.elements import Element, chain_element
 from explorer.declare.inputs import Inputs
 from explorer.equivariance.few import keeps, many, unrelated
 from explorer.equivariance.ties import APART, apart, beside
-from explorer.equivariance.trial import rounding
+from explorer.equivariance.trial.precision import rounding
 from explorer.equivariance.verdict import sentences
 from explorer.network.opening.global_state import reseed
 from explorer.network.tracing.capture import capture

@@ -20,9 +20,9 @@ from explorer.declare.states.interventions import Intervention
 from explorer.declare.states.model_name import code_of
 from explorer.declare.types.fields import FieldType, Scalar
 from explorer.equivariance.sampled import fed_otherwise
-from explorer.equivariance.trial import rounding
-from explorer.equivariance.trial.floors import in_precision
-from explorer.equivariance.trial.vanishing import vanishing
+from explorer.equivariance.trial.precision import rounding
+from explorer.equivariance.trial.precision.floors import in_precision
+from explorer.equivariance.trial.precision.vanishing import vanishing
 from explorer.equivariance.verdict.sentences import draws, uncalled
 from explorer.network.changing.conduct import IN_PLACE, require_values, reuses, unmeasured
 from explorer.network.changing.precision import converted, copied, on_device

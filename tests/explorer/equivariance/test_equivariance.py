@@ -16,7 +16,7 @@ from explorer.equivariance import measure
 from explorer.equivariance.attribution import attributed
 from explorer.equivariance.check import check_equivariance
 from explorer.equivariance.presets import PRESETS, preset_figures
-from explorer.equivariance.trial import rounding
+from explorer.equivariance.trial.precision import rounding
 from explorer.network.tracing.trace import trace
 from explorer.spaces.grid.elements.affine import Affine
 from explorer.spaces.grid.fields import Grid, grid, regular

@@ -16,7 +16,7 @@ from equiscope import sequence
 from explorer.declare.groups import cyclic
 from explorer.declare.types.fields import Regular, Scalar
 from explorer.equivariance.check import check_equivariance
-from explorer.equivariance.trial.rounding import stored
+from explorer.equivariance.trial.precision.rounding import stored
 from explorer.spaces.grid.network.stimulus import noise
 from tests.explorer.parts.networks import (
     GlobalMean,

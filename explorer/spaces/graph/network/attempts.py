@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from explorer.network.input.arguments import needed_arguments, only_by_name
-from explorer.network.input.recognise import most_places, shapes_of
+from explorer.network.input.recognise import most_places
 from explorer.network.input.ways import BY_NAME, IN_ORDER, Way, meant
 from explorer.network.tracing.trials import Counting, answer_of, same_answer
 from explorer.network.tracing.walking import attribute, modules_of
@@ -156,11 +156,6 @@ def joins_nothing(network: nn.Module, form: GraphInput) -> bool:
     made, call = trial_graph(*widths_of(form)), form.way.call(form.signals)
     beyond = {**made, "edge_index": made["edge_index"] + NODES}
     return answer_of(network, [laid(beyond[s], form.axes, s) for s in form.signals], call) is not None
-
-
-def filters_planes(network: nn.Module) -> bool:
-    """Say whether a network has filters several places wide: over a matrix they tie values to the order of its rows."""
-    return any(len(shape) == 4 and max(shape[2:]) > 1 for shape in shapes_of(network))
 
 
 def other_axes(network: nn.Module, way: Way, axes: str, widths: Widths, known: Sequence[str]) -> Iterator[str]:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from explorer.network.input.call_forms import asked, of_one, unnamed, way_of, ways
-from explorer.network.input.recognise import Ambiguous, Recognised
+from explorer.network.input.recognise import Ambiguous, Recognised, filters_planes
 from explorer.network.input.ways import AS_PAIR, BY_NAME, IN_ORDER, Way, meant, spellings
 from explorer.spaces.graph.network.attempts import (
-    filters_planes,
     joins_nothing,
     known_numbers,
     readings,

@@ -9,9 +9,10 @@ import torch
 from torch import Tensor, nn
 
 from explorer.network.input.arguments import ByName, needed_arguments
+from explorer.network.input.recognise import filters_planes
 from explorer.network.input.ways import meant
 from explorer.network.tracing.trials import Counting, answer_of
-from explorer.spaces.graph.network.attempts import filters_planes, searched, widths
+from explorer.spaces.graph.network.attempts import searched, widths
 from explorer.spaces.graph.network.form import GraphInput
 from explorer.spaces.graph.network.members import groups_in
 from explorer.spaces.graph.network.tables import OTHER_ROWS, ROWS, axes_of, table

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 IMAGE = grid(Scalar(intensity=True))
 FITS = (("crop", "crop to the centre"), ("pad", "the whole picture, padded"), ("stretch", "stretch"))
 COLOURS = (("grey", "grey"), ("red", "red alone"), ("green", "green alone"), ("blue", "blue alone"))
+AXES = ("NCHW", "NHWC")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,7 @@ class InputSpec(Form):
             or ("below", 10); () for one image.
         frames: how many images, one after the other, a network of videos is given as (batch, frames, channels, height,
             width): its data are one image with the channels of all of them, and move together.
+        axes: their order as the network is given them, "NCHW" or with the channels last, "NHWC".
         multiple: sides that are any are multiples of it, as a network takes them that halves and doubles them again.
     """
 
@@ -42,6 +44,12 @@ class InputSpec(Form):
     images: Named = ()
     multiple: int = 1
     frames: int = 1
+    axes: str = AXES[0]
+
+    @property
+    def otherwise(self) -> bool:
+        """Say whether a network is given its images in another form than the data has."""
+        return self.frames > 1 or self.axes != AXES[0]
 
     @property
     def drawn(self) -> tuple[int, int | None, int | None]:
@@ -49,8 +57,14 @@ class InputSpec(Form):
         return (self.shape[0] * self.frames, *self.shape[1:])
 
     def given(self, network: Callable[..., Any], tensors: tuple[Tensor, ...]) -> Any:
-        """Return what a network of videos answers."""
-        return network(*(x.unflatten(1, (self.frames, -1)) for x in tensors))
+        """Return what a network of videos, or on images with their channels last, answers."""
+        return network(*map(self.laid, tensors))
+
+    def laid(self, x: Tensor) -> Tensor:
+        """Return images, (batch, channel, y, x), as the network is given them."""
+        if self.frames > 1:
+            x = x.unflatten(1, (self.frames, -1))
+        return x if self.axes == AXES[0] else x.movedim(-3, -1)
 
     def choices(self, shape: tuple[int, ...], asked: Mapping[str, str]) -> tuple[Choice, ...]:
         fit = Choice("fit", "To the size of the network", FITS, asked.get("fit", FITS[0][0]))

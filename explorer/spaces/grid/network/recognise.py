@@ -12,17 +12,18 @@ from typing import Any
 from torch import nn
 
 from explorer.declare.telling.counting import number_of
+from explorer.declare.telling.values import told_value
 from explorer.network.input.arguments import ByName
 from explorer.network.input.call_forms import asked
 from explorer.network.input.patience import Patience
-from explorer.network.input.recognise import Recognised, shapes_of
+from explorer.network.input.recognise import Recognised, filters_planes, shapes_of
 from explorer.network.input.typed_tensors import declares, is_type
 from explorer.network.opening.helpers import line_told
 from explorer.network.tracing.layers import named_error
 from explorer.network.tracing.trials import answer_of, noting
 from explorer.network.tracing.walking import modules_of, named_modules
 from explorer.spaces.grid.network.fit import InputShape
-from explorer.spaces.grid.network.form import InputSpec
+from explorer.spaces.grid.network.form import AXES, InputSpec
 from explorer.spaces.grid.network.several import (
     MOST_TRIALS,
     SIDE,
@@ -44,7 +45,7 @@ def image_input(own: Recognised) -> InputSpec:
     """Return what a network on images takes.
 
     Raises:
-        ValueError: INPUT_SHAPE is none, or is missing where nothing else tells.
+        ValueError: INPUT_SHAPE or INPUT_AXES are none, or the former is missing where nothing else tells.
     """
     declared = own.said("input_shape")
     if isinstance(declared, Mapping):
@@ -67,6 +68,10 @@ def image_input(own: Recognised) -> InputSpec:
         return named_images(((needed[0], shape),))
     if isinstance(frames := own.said("input_frames"), int) and frames > 1:
         return InputSpec(shape, frames=frames)
+    if (axes := own.said("input_axes")) is not None:
+        if axes not in AXES:
+            raise ValueError(f"INPUT_AXES must be one of {', '.join(AXES)}, not {told_value(axes)}")
+        return InputSpec(shape, axes=axes)
     return _sized(own, shape) if declared is None and shape[1:] == (None, None) else InputSpec(shape)
 
 
@@ -109,9 +114,12 @@ def image_by_trial(own: Recognised, shape: InputShape | None = None) -> InputSpe
     if len(own.required()) != 1:
         return None
     # a first convolution may be given more than the image, and filters may be a parameter of the network itself
-    found = next(images_by_trial(own.network(), (*(shape or ())[:1], 1, 3, *own.widths_of_filters(2))), None)
+    wide = (*(shape or ())[:1], 1, 3, *own.widths_of_filters(2), _dense(own.network()))
+    found = next(images_by_trial(own.network(), wide), None)
     if found is not None and found.frames > 1:
         own.why["frames"] = f"it runs on no image alone, and on {found.frames} of them, (batch, frames, channels, ...)"
+    if found is not None and found.axes != AXES[0]:
+        own.why["axes"] = "it runs on images with their channels last, (batch, height, width, channels), alone"
     if found is not None and (shape is None or found != InputSpec(shape)):
         own.why["shape"] = own.why["multiple"] = "of the sizes that were tried it runs on such images"
         if shape is None:
@@ -128,22 +136,31 @@ def images_by_trial(network: nn.Module, widths: Iterable[int | None]) -> Iterato
             alone = True
             yield found
     for frames in () if alone else FRAMES:
-        yield from (found for c in wide if (found := sized(network, c, frames, patience)) is not None)
+        for found in (sized(network, c, frames, patience) for c in wide):
+            if found is not None:
+                alone = True
+                yield found
+    # what has no filters over planes may as well be on a matrix of pairs
+    for c in () if alone or not filters_planes(network) else wide:
+        if (found := sized(network, c, patience=patience, axes=AXES[1])) is not None:
+            yield found
 
 
-def sized(network: nn.Module, channels: int, frames: int = 1, patience: Patience | None = None) -> InputSpec | None:
+def sized(
+    network: nn.Module, channels: int, frames: int = 1, patience: Patience | None = None, axes: str = AXES[0]
+) -> InputSpec | None:
     """Return sides that a network runs on with images of so many channels, or videos; None where it does on none."""
     held = patience or Patience()
+    found = InputSpec((channels, None, None), frames=frames, axes=axes)
 
     def runs(side: int) -> bool:
-        return held.allows(lambda: _runs(network, channels, side, frames), side)
+        return held.allows(lambda: _runs(network, found, side), side)
 
-    found = InputSpec((channels, None, None), frames=frames)
     first = runs(SIDE)
     if first and runs(LARGER):
         return found
-    if frames > 1 and not first and not any(runs(side) for side in (16, 32, 64)):
-        return None  # a video of many sides takes long to be refused
+    if found.otherwise and not first and not any(runs(side) for side in (16, 32, 64)):
+        return None  # many sides, one after the other, take long to be refused
     for multiple in MULTIPLES:
         # odd multiples, so that a network that needs twice as much refuses them
         least = (SIDE // multiple // 2 * 2 + 1) * multiple
@@ -176,9 +193,8 @@ def _square(number: int) -> bool:
     return number > 1 and math.isqrt(number) ** 2 == number
 
 
-def _runs(network: nn.Module, channels: int, side: int, frames: int = 1) -> bool:
-    one = (channels, side, side) if frames == 1 else (frames, channels, side, side)
-    return answer_of(network, (noise((1, *one)),)) is not None
+def _runs(network: nn.Module, form: InputSpec, side: int) -> bool:
+    return answer_of(network, (form.laid(noise((1, form.drawn[0], side, side))),)) is not None
 
 
 def _in_type(module: nn.Module) -> Any:
@@ -214,8 +230,9 @@ def _input_shape(own: Recognised) -> InputShape:
         )
     for channels in (1, 3):
         root = math.isqrt(numbers // channels)
-        flat = channels * root**2 == numbers and root >= SMALLEST and not _runs(model, channels, 2 * root)
-        if (numbers == channels or flat) and _runs(model, channels, root if flat else SIDE):
+        form = InputSpec((channels, None, None))
+        flat = channels * root**2 == numbers and root >= SMALLEST and not _runs(model, form, 2 * root)
+        if (numbers == channels or flat) and _runs(model, form, root if flat else SIDE):
             own.why["shape"] = f"its first layer takes {numbers} numbers, and it runs on such images"
             if not flat:
                 return (channels, None, None)

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import inspect
+from pathlib import Path
 from types import ModuleType
 
 import pytest
 import torch
 from torch import Tensor, nn
 
+from explorer.app.answering.engine import LocalEngine
+from explorer.app.command.audit import audit
 from explorer.network.input.recognise import Recognised
 from explorer.spaces.grid.network.form import InputSpec
 from explorer.spaces.grid.network.recognise import image_input
+from explorer.state.state import State
 
 
 def recognised(network: nn.Module) -> Recognised:
@@ -87,3 +92,41 @@ def test_a_file_may_say_how_many_frames_a_network_takes() -> None:
     x = torch.randn(2, 24, 16, 16)
     answer = found.given(network, (x,))
     assert torch.equal(answer, network(x.reshape(2, 8, 3, 16, 16)))
+
+
+class Last(nn.Module):
+    """A block of ConvNeXt (Liu et al. 2022) on images with their channels last, from the picture on."""
+
+    def __init__(self, mode: str = "circular") -> None:
+        super().__init__()
+        torch.manual_seed(0)
+        self.stem, self.out = nn.Linear(3, 6), nn.Linear(6, 2)
+        self.deep = nn.Conv2d(6, 6, 3, padding=1, groups=6, padding_mode=mode)
+
+    def forward(self, x: Tensor) -> Tensor:
+        answer: Tensor = self.out(self.deep(self.stem(x).permute(0, 3, 1, 2)).permute(0, 2, 3, 1).tanh())
+        return answer
+
+
+def test_channels_may_be_last() -> None:
+    own = recognised(Last())
+    found = image_input(own)
+    assert found == InputSpec((3, None, None), axes="NHWC") and "channels last" in own.why["axes"]
+    x = torch.randn(2, 3, 16, 16)
+    assert torch.equal(found.given(Last(), (x,)), Last()(x.permute(0, 2, 3, 1)))
+    said = ModuleType("net")
+    said.INPUT_AXES, said.INPUT_SHAPE = "NHWC", (3, 16, 16)  # type: ignore[attr-defined]
+    assert image_input(Recognised(Last(), said, "net.py", Last)) == InputSpec((3, 16, 16), axes="NHWC")
+    said.INPUT_AXES = "HWC"  # type: ignore[attr-defined]
+    with pytest.raises(ValueError, match="INPUT_AXES must be one of NCHW, NHWC, not 'HWC'"):
+        image_input(Recognised(Last(), said, "net.py", Last))
+
+
+@pytest.mark.parametrize(("mode", "verdict"), [("circular", "holds"), ("replicate", "broken")])
+def test_a_network_with_channels_last_is_judged(tmp_path: Path, mode: str, verdict: str) -> None:
+    path = tmp_path / "net.py"
+    path.write_text("import torch\nfrom torch import Tensor, nn\n\n\n" + inspect.getsource(Last))
+    state = State(f"{path}:Last({mode!r})")
+    (report,) = audit(LocalEngine({}, trust=True), state, "translation", "float64", None, {})
+    assert report.verdict == verdict and report["stem"].field == "pixel scalar"
+    assert verdict == "holds" or report.guilty == ("deep",)

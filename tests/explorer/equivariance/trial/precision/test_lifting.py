@@ -68,7 +68,7 @@ def test_what_reads_digits_is_judged_as_it_is() -> None:
 
 
 class Residues(nn.Module):
-    """What rounding leaves over of places, made large: that does not turn with them."""
+    """Parts of places that rounding leaves over, made large: they do not turn with them."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -87,7 +87,7 @@ def test_what_breaks_by_its_rounding_alone_is_broken() -> None:
 
 
 def test_the_program_itself_may_round_while_casts_are_lifted() -> None:
-    from explorer.equivariance.trial.lifting import Lifted
+    from explorer.equivariance.trial.precision.lifting import Lifted
 
     x = torch.ones(3, dtype=torch.float64)
     with Lifted(torch.float64):

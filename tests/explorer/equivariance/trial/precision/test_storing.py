@@ -7,7 +7,7 @@ from torch import Tensor, nn
 from torch.nn.functional import conv2d
 
 from explorer.equivariance.check import check_equivariance
-from explorer.equivariance.trial.rounding import coarseness
+from explorer.equivariance.trial.precision.rounding import coarseness
 
 
 class Towers(nn.Module):

@@ -11,10 +11,10 @@ import torch
 from torch import Tensor, nn
 
 from explorer.equivariance.check import check_equivariance
-from explorer.equivariance.trial import rounding
+from explorer.equivariance.trial.precision import rounding
 from explorer.network.changing.precision import converted, copied
 
-ROOT = Path(__file__).resolve().parents[4]
+ROOT = Path(__file__).resolve().parents[5]
 
 
 def test_what_is_turned_into_a_lower_precision_is_seen() -> None:
@@ -44,7 +44,7 @@ def test_what_is_written_into_numbers_of_a_lower_precision_is_seen(scratch: torc
 def test_a_run_is_watched_without_torchs_compiler() -> None:
     """Its import takes longer than the check of a small network."""
     watched = "with Casts(torch.float64): torch.ones(2).half()"
-    code = f"import sys, torch; from explorer.equivariance.trial.rounding import Casts\n{watched}\n"
+    code = f"import sys, torch; from explorer.equivariance.trial.precision.rounding import Casts\n{watched}\n"
     code += "print('torch._dynamo' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
     assert done.stdout.split() == ["False"]

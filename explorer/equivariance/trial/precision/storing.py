@@ -18,8 +18,8 @@ from explorer.declare.inputs import Inputs
 from explorer.equivariance import measure
 from explorer.equivariance.figures import summary
 from explorer.equivariance.sampled import restore_random_state
+from explorer.equivariance.trial.precision.rounding import coarseness
 from explorer.equivariance.trial.remembered import Remembered
-from explorer.equivariance.trial.rounding import coarseness
 from explorer.network.changing.precision import copied
 from explorer.network.opening.global_state import reseed
 from explorer.network.tracing.capture import capture

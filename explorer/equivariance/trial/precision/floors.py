@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from explorer.declare.inputs import Inputs
 from explorer.equivariance import measure
-from explorer.equivariance.trial.vanishing import OTHER, constants, vanishing
+from explorer.equivariance.trial.precision.vanishing import OTHER, constants, vanishing
 from explorer.network.changing.precision import converted, copied
 from explorer.network.opening.global_state import reseed
 from explorer.network.tracing.capture import capture

@@ -13,7 +13,7 @@ from explorer.app.answering.engine import LocalEngine
 from explorer.declare.elements import parse_chain
 from explorer.declare.registry import scan
 from explorer.equivariance.check import check_equivariance
-from explorer.equivariance.trial.vanishing import settled
+from explorer.equivariance.trial.precision.vanishing import settled
 from explorer.state.state import State
 
 LINE = "3\nc\nC 0 0 0\nO {0}\nO {1}\n"

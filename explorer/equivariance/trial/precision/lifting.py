@@ -18,13 +18,13 @@ import torch
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
-from explorer.equivariance.trial.rounding import parts
+from explorer.equivariance.trial.precision.rounding import parts
 from explorer.equivariance.verdict import sentences
 from explorer.equivariance.verdict.outcome import Report
 from explorer.network.tracing.layers import LayerError
 
 _settled: ContextVar[bool] = ContextVar("settled", default=False)
-_OURS = str(Path(__file__).parents[2])
+_OURS = str(Path(__file__).parents[3])
 _HANDLER = "__torch_function__"
 _TORCHS = str(Path(torch.__file__).parent)
 
