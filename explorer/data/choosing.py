@@ -40,7 +40,8 @@ def first_taking(text: str, sample: Sample, asked: Mapping[str, Card], cards: Ma
     """Return the name of the first of several networks that a sample can be fitted to, and the sample as it is then.
 
     Behind the first that is asked come those of `cards` whose space would rather have what a file holds, and of all
-    the others first those that are about such data, and of these those that keep most of them. A sample of the program is listed under its kind, and stays there.
+    the others first those that are about such data, and of these those that keep most of them. A sample of the program
+    is listed under its kind, and stays there.
 
     Raises:
         ValueError: there is none; in the words of the second that is asked, or of the only one.
