@@ -87,7 +87,7 @@ class VolumeSpace(Space):
         if None in wanted and math.prod(have) > MOST_AT_ONCE:
             return 1.0  # nothing is, and a person who did not ask for it would wait for minutes
         kept = math.prod(min(own, side or own) / own for own, side in zip(have, wanted, strict=True))
-        return 1.0 - kept
+        return 1.0 - float(kept)
 
     def thumbnail(self, sample: Sample, side: int) -> NDArray[np.uint8] | None:
         from explorer.spaces.volume.drawing.thumbnail import volume_thumbnail

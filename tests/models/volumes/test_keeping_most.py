@@ -1,4 +1,4 @@
-"""Which network a volume of one's own is opened in: the one that keeps most of it."""
+"""The network that a volume of one's own is opened in: the one that keeps most of it."""
 
 from __future__ import annotations
 
