@@ -148,9 +148,12 @@ class Whole(QScrollArea):
 
 
 def _said(measure: Measure | None) -> str:
-    """Return what a layer does to the answer, or its own error where that is not known."""
+    """Return about what a layer does to the answer, or its own error where that is not known.
+
+    What it does is told by the derivative of the rest of the network, and a large error goes on as it says in part only.
+    """
     if measure is None:
         return ""
     if measure.attributed is not None:
-        return f"{figure(measure.attributed)} of the answer"
+        return f"about {figure(measure.attributed)} of the answer"
     return "" if measure.local is None else f"{figure(measure.local)} of its own"
