@@ -150,7 +150,7 @@ class Whole(QScrollArea):
 def _said(measure: Measure | None) -> str:
     """Return about what a layer does to the answer, or its own error where that is not known.
 
-    What it does is told by the derivative of the rest of the network, and a large error goes on as it says in part only.
+    A derivative of the rest of the network tells it, which a large error does not follow.
     """
     if measure is None:
         return ""
