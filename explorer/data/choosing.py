@@ -40,7 +40,8 @@ def first_taking(text: str, sample: Sample, asked: Mapping[str, Card], cards: Ma
     """Return the name of the first of several networks that a sample can be fitted to, and the sample as it is then.
 
     Behind the first that is asked come those of `cards` whose space would rather have what a file holds, and of all
-    the others first those that are about such data. A sample of the program is listed under its kind, and stays there.
+    the others first those that are about such data, and of these those that keep most of them. A sample of the program
+    is listed under its kind, and stays there.
 
     Raises:
         ValueError: there is none; in the words of the second that is asked, or of the only one.
@@ -49,7 +50,7 @@ def first_taking(text: str, sample: Sample, asked: Mapping[str, Card], cards: Ma
     rather = [] if base_of(text) in samples() else _preferring(sample, cards)
     known = {**{name: cards[name] for name in rather}, **asked}
     others = [name for name in dict.fromkeys([*rather, *names]) if name not in names[:1]]
-    others.sort(key=lambda name: not _suits(sample, known[name]))
+    others.sort(key=lambda name: (not _suits(sample, known[name]), _lost(sample, known[name])))
     refused: dict[str, ValueError] = {}
     for name in [*names[:1], *others]:
         try:
@@ -84,6 +85,10 @@ def taken_along(
 
 def _suits(sample: Sample, card: Card) -> bool:
     return spaces()[card.input.space].suits(sample, card.input)
+
+
+def _lost(sample: Sample, card: Card) -> float:
+    return spaces()[card.input.space].lost(sample, card.input)
 
 
 def _preferring(sample: Sample, cards: Mapping[str, Card]) -> list[str]:

@@ -149,6 +149,13 @@ class DeclaredSpace(ABC):
         """
         return True
 
+    def lost(self, sample: Sample, form: Form) -> float:
+        """Return which share of a sample is lost where it is fitted to a network, as far as its kind can be coarsened.
+
+        Where it is the program that chooses, those that lose least come first.
+        """
+        return 0.0
+
     def parts(self, sample: Sample) -> int:
         """Return how many things of this kind a sample holds, each "name#k" by itself."""
         return 1

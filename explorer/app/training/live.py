@@ -335,7 +335,7 @@ class Live(Steers):
         step = self.drive.step
         left = self._left.seconds(step.step, step.total)
         self._say({"steps": self._new, "epoch": step.epoch, "epochs": step.epochs, "total": step.total, "left": left,
-                   "changes": self._steered.words})  # fmt: skip
+                   "changes": self._steered.words, "turns": self._steered.turns})  # fmt: skip
         self._new, self._told = [], time.monotonic()
 
     def _stand(self, drive: Drive) -> None:

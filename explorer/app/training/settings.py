@@ -60,12 +60,17 @@ class Steered:
         self._since[1:] = [(over, settings) for over, settings in self._since[1:] if over < step]
 
     @property
-    def words(self) -> str:
-        """Return what was changed, "after 40 steps: seed 7; after 90 steps: rate 0.5"; "" where nothing was."""
+    def turns(self) -> list[tuple[int, str]]:
+        """Return after how many steps what was changed: (40, "seed 7"), (90, "rate 0.5")."""
         found = []
         for (_, old), (over, new) in zip(self._since, self._since[1:], strict=False):
             changed = [f"rate {new.rate:g}"] if new.rate != old.rate else []
             changed += [f"loss {new.loss}"] if new.loss != old.loss else []
             changed += [f"seed {new.seed}"] if (new.seed, new.drawn) != (old.seed, old.drawn) else []
-            found.append(f"after {over} steps: {', '.join(changed)}")
-        return "; ".join(found)
+            found.append((over, ", ".join(changed)))
+        return found
+
+    @property
+    def words(self) -> str:
+        """Return what was changed, "after 40 steps: seed 7; after 90 steps: rate 0.5"; "" where nothing was."""
+        return "; ".join(f"after {over} steps: {changed}" for over, changed in self.turns)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from explorer.square.both_ways import BothWays
     from explorer.square.preparing.prepare import Prepared
     from explorer.state.state import State
+
+MOST_AT_ONCE = 2**18  # voxels that a network of any size is given unasked: 64 along each side
 
 
 class VolumeSpace(Space):
@@ -75,6 +78,16 @@ class VolumeSpace(Space):
 
         assert isinstance(form, VolumeInput)
         return fit_volume(sample, form.shape)
+
+    def lost(self, sample: Sample, form: Form) -> float:
+        assert isinstance(form, VolumeInput)
+        have, wanted = sample.x.values.shape[1:], form.shape[1:]
+        if len(have) != len(wanted):  # it takes no such data at all
+            return 0.0
+        if None in wanted and math.prod(have) > MOST_AT_ONCE:
+            return 1.0  # nothing is, and a person who did not ask for it would wait for minutes
+        kept = math.prod(min(own, side or own) / own for own, side in zip(have, wanted, strict=True))
+        return 1.0 - float(kept)
 
     def thumbnail(self, sample: Sample, side: int) -> NDArray[np.uint8] | None:
         from explorer.spaces.volume.drawing.thumbnail import volume_thumbnail

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from itertools import zip_longest
+from itertools import pairwise, zip_longest
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +17,10 @@ from widgets.base.look import theme
 from widgets.base.text.words import figure
 from widgets.charts.axis.axes import LogAxis, ValueAxis
 from widgets.charts.items.curve import Jagged
-from widgets.charts.items.marks import DOT, ElementLine, Marks, fill, ink
+from widgets.charts.items.marks import DOT, ElementLine, Marks, Words, fill, ink
 from widgets.charts.library import pg
 from widgets.charts.plot import Plot
+from widgets.maps.diagram import font
 from widgets.window.training.run import Run
 from widgets.window.training.told import Series
 
@@ -97,6 +98,9 @@ class StepChart(Plot):
         self.now = self.add(ElementLine(), 95)
         self.now.hide()
         self._kept = self.add(pg.VTickGroup(yrange=TICKS), 94)
+        self.turns: tuple[tuple[int, str], ...] = ()  # after how many steps which setting was changed
+        self._turned = self.add(pg.VTickGroup(yrange=(0.0, 1.0)), -1)
+        self._said = Words(self.box, Qt.AlignmentFlag.AlignTop)
         self._held = False
         self.dress()
 
@@ -105,6 +109,9 @@ class StepChart(Plot):
         if hasattr(self, "_kept"):
             self.now.dress()
             self._kept.setPen(ink(theme.current().accent, 1.0))
+        if hasattr(self, "_said"):
+            self._turned.setPen(ink(theme.current().muted, 1.0, style=Qt.PenStyle.DashLine))
+            self._said.dress(font(11))
             self._again()  # lines have as many pixels as a picture is sharp
 
     def stand(self, run: Run | None) -> None:
@@ -115,6 +122,17 @@ class StepChart(Plot):
         self._kept.update()
         if run is not None and not self._held:
             self.now.setValue(run.told.step)
+        self._mark_turns(run.told.turns if run is not None else ())
+
+    def _mark_turns(self, turns: tuple[tuple[int, str], ...]) -> None:
+        """Mark the steps after which a setting was changed, in words where there is room for them."""
+        self.turns = turns
+        at = [float(over) for over, _ in turns]
+        self._turned.setXVals(at)
+        self._turned.update()
+        places = [-ROOM * self.ends[2], *at, (1 + ROOM) * self.ends[2]]
+        span = min((b - a for a, b in pairwise(places)), default=1.0)
+        self._said.set_words([(float(over), words, "muted") for over, words in turns], 2 * max(span, 1e-9))
 
     def _near(self, at: QPointF) -> bool:
         return self.now.isVisible() and abs(at.x() - self.now.value()) * self.pixels().x() <= NEAR
@@ -227,7 +245,9 @@ class StepChart(Plot):
         if not self.drawn:
             return ""
         _, name, step, value = self.nearest(at)
-        return f"{name}\nstep {step:,.0f}\n{figure(value)}"
+        near = [f"\nafter {over:,} steps: {words}" for over, words in self.turns
+                if abs(over - at.x()) * self.pixels().x() <= NEAR]  # fmt: skip
+        return f"{name}\nstep {step:,.0f}\n{figure(value)}" + "".join(near)
 
     def nearest(self, at: QPointF) -> tuple[float, str, float, float]:
         """Return how far the nearest curve is, its name, and the step and the value of its point there."""

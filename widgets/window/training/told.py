@@ -92,6 +92,7 @@ class Told:
     live: str = ""  # path of the network as it is
     transform: str = ""
     changes: str = ""  # of the settings that it was started with, and after which steps
+    turns: tuple[tuple[int, str], ...] = ()  # after how many steps what of them was changed
     branch: int | None = None  # the step that it was taken back to; what followed is there until it goes on
 
     @property
@@ -113,6 +114,8 @@ class Told:
                 if value is not None and math.isfinite(value):
                     self.losses.setdefault(name, Series()).add(step, value)
         self.changes = str(found.get("changes", self.changes))
+        if "turns" in found:
+            self.turns = tuple((int(over), str(words)) for over, words in found["turns"])
         if "kept" in found:
             self.kept = [int(step) for step in found["kept"]]
         if "errors" in found:

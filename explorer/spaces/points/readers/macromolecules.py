@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.data.formats.checks import Broken
+from explorer.spaces.points.readers.connections import RECORD, Told, told_bonds
 
 TABLE = "_atom_site."  # what the tags of its table begin with; those of small molecules begin with _atom_site_
 _NONE = (".", "?", "")  # what says nothing
@@ -50,14 +51,20 @@ class Conformers:
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """One model of a PDB file: (number, line) of each of its lines, and how many models there are."""
+    """One model of a PDB file: (number, line) of each of its lines, how many models there are, and CONECT records."""
 
     lines: list[tuple[int, str]]
     count: int
+    connections: tuple[str, ...] = ()  # which hold for all models
 
     @property
     def atoms(self) -> list[tuple[int, str]]:
         return [(number, line) for number, line in self.lines if line.startswith(_ATOMS)]
+
+    @property
+    def bonds(self) -> Told:
+        """Return the bonds that the file tells, between rows of `atoms`."""
+        return told_bonds(self.connections, [line[6:11].strip() for _, line in self.atoms])
 
 
 def model_of(path: Path, wanted: int) -> Model:
@@ -65,19 +72,23 @@ def model_of(path: Path, wanted: int) -> Model:
 
     What ends with END or ENDMDL is a model, whether or not MODEL begins it, as programs write the steps of a run.
     """
-    head, kept = list[tuple[int, str]](), list[tuple[int, str]]()
+    head, kept, connections = list[tuple[int, str]](), list[tuple[int, str]](), list[str]()
     count, within = 0, False
     with path.open("r", encoding="latin-1") as file:
         for number, line in enumerate(file, 1):
             if line.startswith(_ATOMS):
                 count, within = count + (not within), True
+            if line.startswith(RECORD):  # behind the last model, or within the one that they are of
+                if within in (False, count - 1 == wanted):
+                    connections.append(line)
+                continue
             if within and count - 1 == wanted:
                 kept.append((number, line))
             elif not count and line.startswith(_OF_ALL):
                 head.append((number, line))
             if line.startswith("END"):
                 within = False
-    return Model([*head, *kept], count)
+    return Model([*head, *kept], count, tuple(connections))
 
 
 def require_places(model: Model) -> None:

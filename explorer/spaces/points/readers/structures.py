@@ -20,6 +20,7 @@ from explorer.data.formats.several import Frame, framed, one_of, require_part, w
 from explorer.data.readers import Reader
 from explorer.declare.samples import Sample
 from explorer.spaces.graph.chemistry.orders import TOLD, orders_by_valence
+from explorer.spaces.points.readers.connections import Told, joined, kept_bonds
 from explorer.spaces.points.readers.crystals import FEW, MOST_ATOMS, read_crystal
 from explorer.spaces.points.readers.macromolecules import (
     conformers_of,
@@ -90,10 +91,10 @@ def _macromolecule(path: Path, part: str) -> tuple[Sample, int, str]:
             raise Broken(told, "correct them") from None
         raise
     kept, notes = conformers_of(model).kept()
-    formal = formal_charges(model)
+    formal, bonds = formal_charges(model), model.bonds
     if len(kept) == len(atoms):
-        atoms, formal = atoms[kept], formal[kept]
-    return _sample(path, atoms, (*by_name, *notes), formal=formal), model.count, "model"
+        atoms, formal, bonds = atoms[kept], formal[kept], kept_bonds(bonds, kept)
+    return _sample(path, atoms, (*by_name, *notes), formal=formal, bonds=bonds), model.count, "model"
 
 
 def _crystals(path: Path, part: str) -> tuple[Sample, int, str]:
@@ -157,8 +158,9 @@ def _is_number(word: bytes) -> bool:
 
 
 def _sample(
-    path: Path, atoms: Any, told: tuple[str, ...] = (), whole: bool = False, formal: NDArray[np.int64] | None = None
-) -> Sample:
+    path: Path, atoms: Any, told: tuple[str, ...] = (), whole: bool = False, formal: NDArray[np.int64] | None = None,
+    bonds: Told | None = None,
+) -> Sample:  # fmt: skip
     """Return ASE's atoms as a sample."""
     n, notes = len(atoms), list(told)
     unknown = int((atoms.numbers == 0).sum())
@@ -180,7 +182,8 @@ def _sample(
         velocity = atoms.get_velocities()
     periodic = tuple(bool(p) for p in atoms.pbc)
     read = _Read(np.asarray(atoms.positions, np.float64), atoms.numbers, cell, periodic, charge, velocity, vectors)
-    read = replace(read, formal=formal if formal is not None and len(formal) == n else None)
+    if formal is not None and len(formal) == n:
+        read = replace(read, formal=formal, bonds=bonds or {})
     return _wrapped(path, read, notes, whole)
 
 
@@ -215,6 +218,7 @@ class _Read:
     velocity: NDArray[np.floating] | None = None
     vectors: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
     formal: NDArray[np.int64] | None = None
+    bonds: Told = field(default_factory=dict)
 
     @property
     def crystal(self) -> bool:
@@ -238,7 +242,10 @@ def _wrapped(path: Path, read: _Read, notes: list[str], whole: bool = False) -> 
     if told := doubtful_units(numbers, places):
         notes.append(told)
     bonds, kinds = near_bonds(numbers, places), None
-    notes = ["ångström", "bonds by distance: sum of covalent radii + 0.45 Å", *notes]
+    by = "bonds by distance: sum of covalent radii + 0.45 Å"
+    if read.bonds:
+        bonds, kinds, by = joined(read.bonds, bonds, n)
+    notes = ["ångström", by, *notes]
     if whole and not read.crystal and (kinds := orders_by_valence(numbers, bonds)) is not None:
         notes.append(TOLD)
     one, two, three = read.periodic

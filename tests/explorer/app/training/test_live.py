@@ -113,7 +113,9 @@ def test_what_was_changed_is_recorded_and_a_training_left_alone_says_nothing(tra
         "after 5 steps: seed 7; after 9 steps: rate 0.5, loss absolute error; after 12 steps: seed 7"
     )
     assert next(line["now"] for line in said if "now" in line) == {"loss": "squared error", "seed": 7, "drawn": 5}
-    assert [line for line in said if "steps" in line][-1]["changes"] == metadata["changes"], "the window hears of it"
+    heard = [line for line in said if "steps" in line][-1]
+    assert heard["changes"] == metadata["changes"], "the window hears of it"
+    assert [over for over, _ in heard["turns"]] == [5, 9, 12]
 
 
 def test_what_a_training_was_started_with_is_recorded(trained: Any) -> None:

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from PySide6.QtCore import QPointF
 
 from explorer.declare.states.interventions import parse_intervention
 from explorer.square.frame import Frame
@@ -131,3 +132,19 @@ def test_a_sharp_picture_has_curves_as_wide_as_the_screen(view):
     with sharp(2.0):
         view.apply_theme()
         assert widths() == [2 * width for width in before]
+
+
+def test_a_curve_that_leaves_its_axis_is_marked_and_says_how_far_it_goes(view):
+    rows = line()
+    z = np.linspace(-1, 1, 401)
+    steep = np.where(np.abs(z) < 0.004, 50.0, 1.0)
+    rows |= {"z": z[None], "G(z)": z[None], "|dG/dz|": steep[None]}
+    rows |= {f"gradient, {loss}": (0 * z + 1)[None] for loss in ("non-saturating", "minimax")}
+    view.set_frame(frame(rows))
+    plot = view.contraction
+    assert plot.box.viewRange()[1][1] < 2
+    assert plot.tops == [("|dG/dz|", 50.0, pytest.approx(0.0, abs=0.005))]
+    assert view.words.text().endswith("|dG/dz| up to 50")
+    assert plot.beyond.getData()[0] == pytest.approx([0.0], abs=0.005)
+    assert "|dG/dz| up to 50" in plot.read(QPointF(0.0, plot.ends[1]))
+    assert not view.gradient.tops

@@ -18,8 +18,10 @@ from explorer.square.frame import BACK
 from explorer.state.state import State
 from tests.widgets.parts.driving.windows import Open, activate, settle
 from widgets.base.view import Wish
+from widgets.figures.dressing import lay_out
 from widgets.figures.export import export_view
 from widgets.figures.numbers import export_numbers
+from widgets.spaces.mesh.drawing.board import scale_width
 from widgets.spaces.points.charts.degree_chart import DegreeChart, cuts
 from widgets.spaces.sphere.views.globe import SPECTRA, GlobeView, ball
 
@@ -145,3 +147,22 @@ def test_bars_are_cut_into_coefficients_that_mix_while_their_sum_stands_still(qt
     assert chart.cuts.getData()[0].size == 6
     chart.show_spectrum(Spectrum(("0", "1"), (1, 1), *both, np.zeros(2)))
     assert chart.cuts.getData()[0] is None or not chart.cuts.getData()[0].size, "sizes that do not add up stay whole"
+
+
+def test_a_column_of_a_paper_has_the_whole_scale_of_each_globe_and_axes(qtbot: QtBot, open_window: Open) -> None:
+    """Four in a row left no room for the upper number of a scale, nor for more than the zero of an axis."""
+    window = open_window(FIRST)
+    view = window.panes.front()
+    assert isinstance(view, GlobeView)
+    view.resize(360, 540)
+    lay_out(view)
+    boxes, least = view.canvas.cells(), scale_width(view.canvas.looks)
+    assert all(box.width() >= least for box in boxes)
+    assert len({box.left() for box in boxes}) == len({box.top() for box in boxes}) == 2
+    first, second = view.spectra
+    assert first.geometry().top() > view.panoramas[0].geometry().top(), "below, and not beside"
+    assert first.width() > 140 and second.width() > 140
+    view.resize(760, 540)
+    lay_out(view)
+    assert len({box.top() for box in view.canvas.cells()}) == 1
+    assert first.geometry().top() == view.panoramas[0].geometry().top()

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from PySide6.QtCore import QPointF
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
@@ -212,3 +213,16 @@ def test_those_trained_beside_a_network_are_written_into_its_folder(page: TrainP
     page.path.setText(str(tmp_path / "mine" / "first.safetensors"))
     page.path.take()
     assert page.path.free(page.infos["vae"]) == tmp_path / "mine" / "vae.safetensors"
+
+
+def test_steps_after_which_a_setting_was_changed_are_marked_in_the_chart(panel: LossPanel) -> None:
+    """It was written into the caption alone: a bend of the curve looked as if the network had done it."""
+    run = run_of(1, loss=[1.0] * 100)
+    run.told.hear({"turns": [[40, "rate 0.1"], [80, "loss minimax"]]})
+    panel.show_runs([run], run)
+    assert panel.chart.turns == ((40, "rate 0.1"), (80, "loss minimax"))
+    assert "after 40 steps: rate 0.1" in panel.chart.read(QPointF(40.0, 0.0))
+    assert "after" not in panel.chart.read(QPointF(60.0, 0.0))
+    run.told.hear({"turns": []})
+    panel.show_runs([run], run)
+    assert "after" not in panel.chart.read(QPointF(40.0, 0.0)), "it was gone back to before that"

@@ -16,7 +16,7 @@ from widgets.base.text.words import figure
 from widgets.base.view import ViewSpec
 from widgets.charts.axis.axes import ValueAxis
 from widgets.charts.items.curve import Curve
-from widgets.charts.items.marks import ink
+from widgets.charts.items.marks import UP, Marks, fill, ink
 from widgets.charts.plot import Plot
 from widgets.maps.map_grid import MapGrid
 
@@ -31,6 +31,9 @@ GRADIENT = "∇ "  # before the name of a loss: the legend has no room for a wor
 PULLS = {"least squares": ("first", 2), "non-saturating": ("second", 2)}  # of the losses; a word more is too long
 LONGEST = 0.4  # of an arrow, in units of the plane
 MOST = 98.5  # per cent of the values of a curve that its axis holds
+INSIDE = 0.04  # of the height: how far below the upper edge a mark of what goes beyond it stands
+NEAR = 8  # pixels from such a mark
+LITTLE = 1.5  # times as much as these take, up to which all of a curve is shown
 HEAD = 0.3  # of an arrow, the share that its tip takes
 Points = tuple[NDArray[Any], NDArray[Any]]
 
@@ -47,6 +50,9 @@ class Lines(Plot):
         self.box.keep_round(round_)
         for name in self.inks:
             self.curves[name] = self.add(Curve(), key=name)
+        self.beyond = self.add(Marks(symbol=UP, pen=None), 90)  # where a curve goes on above the axis
+        self.ends = (0.0, 1.0)  # of the height
+        self.tops: list[tuple[str, float, float]] = []  # of each: the curve, how far it goes, and where
         self.dress()
 
     def dress(self) -> None:
@@ -54,6 +60,8 @@ class Lines(Plot):
         for name, curve in self.curves.items():
             role, width = self.inks[name]
             curve.setPen(ink(getattr(current(), role), width))
+        if hasattr(self, "tops"):
+            self._mark()
 
     def resizeEvent(self, event: Any) -> None:
         super().resizeEvent(event)
@@ -68,16 +76,49 @@ class Lines(Plot):
             curve.setData(x, y)
             fair, across = y[np.isfinite(y)], x[np.isfinite(x)]
             if fair.size:
-                top = fair.max() if self.round else np.percentile(fair, MOST)  # the ends of z may be torn away
+                top = np.percentile(fair, MOST)  # the ends of z may be torn away
+                top = fair.max() if self.round or fair.max() <= LITTLE * top else top
                 high, low = max(high, float(top)), min(low, float(fair.min()))
                 ends = (min(ends[0], float(across.min())), max(ends[1], float(across.max())))
         if ends[0] < ends[1]:
-            self.set_ranges(ends, (low, high + 0.05 * (high - low)))
+            self.ends = low, high + 0.05 * (high - low)
+            self.set_ranges(ends, self.ends)
         if self.round:
             self.box.autoRange()
+        self.tops = [
+            (name, float(y[part].max()), float(x[part][y[part].argmax()]))
+            for name, (x, y) in values.items() if name in self.curves and not self.round
+            for part in _runs(y > self.ends[1])
+        ]  # fmt: skip
+        self._mark()
+
+    def _mark(self) -> None:
+        """Mark at the upper edge where curves leave the axis."""
+        low, high = self.ends
+        at = high - INSIDE * (high - low)
+        self.beyond.setData(
+            [x for _, _, x in self.tops], [at] * len(self.tops), size=9,
+            brush=[fill(getattr(current(), self.inks[name][0])) for name, _, _ in self.tops],
+        )  # fmt: skip
+
+    def told(self) -> list[str]:
+        """Return how far curves go that leave the axis."""
+        names = dict.fromkeys(name for name, _, _ in self.tops)
+        return [f"{name} up to {figure(max(y for one, y, _ in self.tops if one == name))}" for name in names]
 
     def read(self, at: Any) -> str:
+        (low, high), width = self.ends, NEAR / max(self.pixels().x(), 1e-9)
+        if at.y() > high - 3 * INSIDE * (high - low) and (
+            near := [f"{name} up to {figure(y)}" for name, y, x in self.tops if abs(x - at.x()) <= width]
+        ):
+            return f"{self.names[0]} {figure(at.x())}\n" + "\n".join(near)
         return f"{self.names[0]} {figure(at.x())}, {self.names[1]} {figure(at.y())}"
+
+
+def _runs(chosen: NDArray[np.bool_]) -> list[slice]:
+    """Return the stretches in which all are chosen."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], chosen, [False]]).astype(np.int8)))
+    return [slice(int(a), int(b)) for a, b in edges.reshape(-1, 2)]
 
 
 class DensityView(FrameView[Square]):
@@ -129,13 +170,14 @@ class DensityView(FrameView[Square]):
         self._pages.say("")
         rows = parts[0].matrices
         numbers = [f"{n[len(FIGURE) :]} {figure(float(v[0, 0]))}" for n, v in rows.items() if n.startswith(FIGURE)]
-        self.words.setText(";  ".join(numbers))
         line = "x" in rows
         self.stack.setCurrentIndex(0 if line else 1)
         if line:
             self._draw_line({name: np.asarray(v, np.float64)[0] for name, v in rows.items()})
         else:
             self._draw_plane({name: np.asarray(v, np.float64) for name, v in rows.items()})
+        shown = (self.gradient, self.contraction) if line else ()
+        self.words.setText(";  ".join([*numbers, *(text for plot in shown for text in plot.told())]))
 
     def _draw_line(self, flat: Mapping[str, NDArray[np.float64]]) -> None:
         self.density.show_curves({name: (flat["x"], flat[name]) for name in NEEDED})

@@ -30,12 +30,16 @@ RING = 7.5  # of the outline of the vertex that is pointed at
 TRIAD = 24.0  # pixels of an axis of space, in a large picture
 SMALL = 13.0  # of it at least in a small picture, of which its disc would hide a part
 SHARE = 1 / 13  # of it in the shorter side of a picture, up to that length
+RAMP = 32.0  # pixels of a scale that its colours and gaps take at least
 AXES = (("x", "second"), ("y", "good"), ("z", "first"))
 MIDDLE = Qt.TextElideMode.ElideMiddle
 
 
-def arrange(count: int, width: float, height: float, footer: bool) -> list[QRectF]:
-    """Return the boxes of the pictures, all of one size, in the grid in which they are largest."""
+def arrange(count: int, width: float, height: float, footer: bool, least: float = 0.0) -> list[QRectF]:
+    """Return the boxes of the pictures, all of one size, in the grid in which they are largest.
+
+    Where there is one, it is a grid whose boxes are at `least` so wide: below each is a scale with two numbers.
+    """
     if not count:
         return []
     low = HEADER + (FOOTER if footer else 0.0)
@@ -45,7 +49,9 @@ def arrange(count: int, width: float, height: float, footer: bool) -> list[QRect
         return (width - GAP * (across + 1)) / across, (height - GAP) / down - low - GAP / 2
 
     # side by side unless a grid shows them much larger: the eye goes along the square in one line
-    across = max(range(1, count + 1), key=lambda k: (min(room(k)) * (1.25 if k == count else 1.0), k))
+    # and with full rows rather than with one picture alone in the last
+    factors = {k: 1.25 if k == count else 1.1 if count % k == 0 else 1.0 for k in range(1, count + 1)}
+    across = max(factors, key=lambda k: (room(k)[0] >= least, min(room(k)) * factors[k], k))
     w, h = (round(max(side, 8.0)) for side in room(across))
     step = (height - GAP) / -(-count // across)
     spots = [divmod(k, across) for k in range(count)]
@@ -240,6 +246,13 @@ class MeshBoard(Board):
 def title_font(looks: Sequence[MeshLook], width: float) -> QFont:
     """Return the font of the titles of all panels, small enough for the longest."""
     return smaller(font(12, bold=True), [say(look.title) for look in looks], width)
+
+
+def scale_width(looks: Sequence[MeshLook]) -> float:
+    """Return how wide the scale of each look has to be for both of its numbers."""
+    metrics = QFontMetricsF(font(11, fixed=True))
+    ends = [look.scale for look in looks if look.scalars is not None]
+    return max((sum(metrics.horizontalAdvance(figure(v)) for v in pair) for pair in ends), default=-RAMP) + RAMP
 
 
 def has_scale(looks: Sequence[MeshLook]) -> bool:

@@ -15,7 +15,7 @@ from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSize, Qt, QTimer, S
 from PySide6.QtGui import QImage, QKeyEvent, QMouseEvent, QPaintEngine, QPainter, QWheelEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from widgets.spaces.mesh.drawing.board import Cell, MeshBoard, arrange, has_scale, title_font
+from widgets.spaces.mesh.drawing.board import Cell, MeshBoard, arrange, has_scale, scale_width, title_font
 from widgets.spaces.mesh.drawing.camera import START, Eye, facing, fitted
 from widgets.spaces.mesh.drawing.glyphs import vertex_normals
 from widgets.spaces.mesh.drawing.look import MOST, MeshLook, Slice
@@ -217,7 +217,7 @@ class MeshCanvas(QWidget):
     def cells(self, width: float | None = None, height: float | None = None) -> list[QRectF]:
         """Return the boxes of the pictures in the widget, or in a picture of that size."""
         size = width or self.width(), height or self.height()
-        return arrange(len(self.looks), *size, has_scale(self.looks))
+        return arrange(len(self.looks), *size, has_scale(self.looks), scale_width(self.looks))
 
     def paintEvent(self, event: Any) -> None:
         p = QPainter(self)

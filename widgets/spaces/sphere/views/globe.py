@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtGui import QImage
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtGui import QImage, QResizeEvent
+from PySide6.QtWidgets import QGridLayout, QVBoxLayout, QWidget
 
 from explorer.declare.elements import transforms
 from explorer.spaces.points.elements.isometry import turn_of
@@ -35,6 +35,7 @@ SPECTRA = (("x", "ρ(g)x"), ("F(x)", "F(ρ(g)x)"))
 OF_X = ("x", "ρ(g)x")
 NO_DEGREES = "This layer has no coefficients: its answer stands still."
 TURN = "turn-sphere"
+NARROW = 520  # pixels of width up to which four charts in a row have no room for their axes
 
 
 @lru_cache(maxsize=2)
@@ -58,6 +59,7 @@ class GlobeView(EyeView[tuple[Square, SpherePart]]):
 
     NOTHING = "Choose a function on the sphere and a network for it: it is drawn here."
     NONE = "This model does not live on the sphere."
+    figure_height = 1.5  # of the width of a figure in a column: globes, panoramas and spectra two in a row
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -66,28 +68,46 @@ class GlobeView(EyeView[tuple[Square, SpherePart]]):
         self.panoramas = (MapGrid(content), MapGrid(content))
         self._named: dict[MapGrid, list[str]] = {}  # what the maps of each are of, from above
         self.spectra = tuple(DegreeChart(content, "power", names) for names in SPECTRA)
-        below = QHBoxLayout()
+        self._below = QGridLayout()
+        self._across = 0  # panoramas and spectra in a row
         for grid in self.panoramas:
             grid.enlarges = False
             grid.levels_elsewhere = True  # below the globes
             grid.margins = (10.0, 6.0, 8.0, 6.0)
-            below.addWidget(grid, 4)
             grid.pointed.connect(lambda at, grid=grid: self._hover(grid, at))
         for chart in self.spectra:
-            below.addWidget(chart, 5)
             chart.hovered.connect(self.hovered)
         self.spectra[1].asked.connect(lambda degree, at: self.ask_menu_of(self.parts()[0][0], at, "degree", degree))
         column = QVBoxLayout(content)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addWidget(self.canvas, 3)
-        column.addLayout(below, 2)
+        column.addLayout(self._below, 2)
+        self._column = column
         self.canvas.asked.connect(self.ask_menu)
         self.canvas.turned.connect(self._turn)
         self.canvas.let_go.connect(lambda: self.wished.emit(Wish(done=True)))
+        self._arrange()
         self.pages = Pages(self, content, self.NOTHING)
         self.apply_theme()
         self.refresh()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._arrange()
+
+    def _arrange(self) -> None:
+        """Place panoramas and spectra in a row, two below the other two where that is narrow."""
+        across = 4 if self.width() >= NARROW else 2
+        if across == self._across:
+            return
+        self._across = across
+        for k, (widget, share) in enumerate(zip((*self.panoramas, *self.spectra), (4, 4, 5, 5), strict=True)):
+            self._below.removeWidget(widget)
+            self._below.addWidget(widget, *divmod(k, across))
+            self._below.setColumnStretch(k, (share if across == 4 else 1) if k < across else 0)
+            self._below.setRowStretch(k, int(k < 4 // across))
+        self._column.setStretch(1, 2 if across == 4 else 3)
 
     # what is shown ----------------------------------------------------------------------------------------------
     def parts(self) -> list[tuple[Square, SpherePart]]:
