@@ -213,7 +213,8 @@ def read_out(name: str, measure: Measure | None, sep: str = " · ", accused: boo
     if measure.decibel is not None:
         words.append(f"{figure(measure.decibel)} dB")
     if measure.attributed is not None:
-        words.append(f"its effect on the output {_estimate(measure.attributed, measure.attributed_within)}")
+        effect = _estimate(measure.attributed, measure.attributed_within)
+        words.append(f"its effect on the output, to first order, {effect}")
     if measure.kept < 1:
         words.append(f"{measure.kept:.0%} of places compared")
     verdict = "broken earlier; this layer holds" if inherited(measure) else badge(measure)

@@ -148,9 +148,12 @@ class Whole(QScrollArea):
 
 
 def _said(measure: Measure | None) -> str:
-    """Return what a layer does to the answer, or its own error where that is not known."""
+    """Return about what a layer does to the answer, or its own error where that is not known.
+
+    A derivative of the rest of the network tells it, which a large error does not follow.
+    """
     if measure is None:
         return ""
     if measure.attributed is not None:
-        return f"{figure(measure.attributed)} of the answer"
+        return f"about {figure(measure.attributed)} of the answer"
     return "" if measure.local is None else f"{figure(measure.local)} of its own"

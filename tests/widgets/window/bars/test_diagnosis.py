@@ -155,6 +155,9 @@ def test_the_whole_sentence_and_every_guilty_layer_can_be_reached(
     assert line.whole.text.heightForWidth(line.whole.text.width()) <= line.whole.text.height()
     chips = [chip.property("layer") for chip in line.whole.chips if chip.isVisible()]
     assert chips == ["strong", "weak"]
+    # what it does to the answer is told by a derivative, which a large error does not follow
+    assert all(" about " in chip.text() and chip.text().endswith(" of the answer") for chip in line.whole.chips)
+    assert all("to first order" in chip.toolTip() for chip in line.whole.chips)
     qtbot.mouseClick(line.whole.chips[1], Qt.MouseButton.LeftButton)
     settle(qtbot, window)
     assert window.controller.state.layer == "weak" and line.whole.chips[1].isChecked()
