@@ -37,7 +37,8 @@ class PlaneVector(Mixed):
 
     def matrix(self, h: Matrix) -> Matrix:
         basis = np.array(AXES[self.axes_of])  # a row for each component
-        return basis @ h @ basis.T
+        turned: Matrix = basis @ h @ basis.T
+        return turned
 
     def mixed(self, values: Tensor, h: Matrix) -> Tensor:
         import torch
