@@ -99,6 +99,7 @@ def _preferring(sample: Sample, cards: Mapping[str, Card]) -> list[str]:
 
 
 def taken(sample: Sample, card: Card) -> bool:
+    """Return whether a network takes a sample."""
     try:
         fitted(sample, card.input)
     except ValueError:  # too many nodes, no coordinates
