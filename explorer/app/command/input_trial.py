@@ -23,6 +23,7 @@ from explorer.square.preparing.prepare import Prepared
 from explorer.square.space import Space, space_of_kind
 from explorer.state.state import State
 
+ROOM = 300  # characters of a sentence, behind which it is cut off
 _IN_BRACKETS = re.compile(r" \([^()]*(?:\([^()]*\)[^()]*)*\)")
 
 
@@ -52,12 +53,12 @@ def settled(engine: Networks, state: State, group: str) -> tuple[State, str]:
             stopped = _stopped(engine, state, engine.card(state.model))
         except Unknown as error:
             if found := _runs_with(engine, state):
-                raise Unknown(error.where, f"{_first(str(error))}; it runs with {found}") from None
+                raise Unknown(error.where, _told(str(error), found)) from None
             raise
         # data that somebody chose may be wrong for it
         if isinstance(stopped, LayerError) and not state.sample:
             if found := _runs_with(engine, state):
-                raise Unknown(stopped.where, f"{_first(str(stopped))}; it runs with {found}") from stopped
+                raise Unknown(stopped.where, _told(str(stopped).partition("; ")[0], found)) from stopped
         return state, ""
     symmetry = find_symmetry(group)
     try:
@@ -75,9 +76,11 @@ def settled(engine: Networks, state: State, group: str) -> tuple[State, str]:
     return state, ""
 
 
-def _first(told: str) -> str:
-    """Return the first of several sentences, without what stands in brackets: what is to be typed needs the room."""
-    return _IN_BRACKETS.sub("", told.partition("; ")[0])
+def _told(refusal: str, found: str) -> str:
+    """Return a refusal with what a network runs with; without what was raised where there is no room for that."""
+    what, mark, how = refusal.partition("; ")
+    rest = f"; it runs with {found}{mark}{how}"
+    return f"{what if len(what + rest) <= ROOM else _IN_BRACKETS.sub('', what)}{rest}"
 
 
 def _runs_with(engine: Networks, state: State) -> str:

@@ -240,8 +240,8 @@ class GraphSpace(Space):
         from torch import Tensor
 
         if isinstance(data, Tensor):
-            return f"a tensor of shape {tuple(data.shape)} alone is taken for" if 0 < data.ndim < 5 else ""
-        if not data or not all(isinstance(v, Tensor) and v.ndim < 5 for v in data):
+            return f"a tensor of shape {tuple(data.shape)} alone is taken for" if 0 < data.ndim < 4 else ""
+        if not data or not all(isinstance(v, Tensor) and v.ndim < 4 for v in data):
             return ""
         return f"a {type(data).__name__} of tensors is taken for"
 
@@ -266,7 +266,7 @@ class GraphSpace(Space):
         from explorer.spaces.graph.network.joined import may_be_joined
 
         values = tuple(tensors.values())
-        if with_edges(values) or not all(v.ndim < 5 for v in values):
+        if with_edges(values) or not all(v.ndim < 4 for v in values):
             try:
                 return named_graph(tensors)
             except ValueError:

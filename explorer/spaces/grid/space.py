@@ -61,7 +61,7 @@ class GridSpace(Space):
     representations: ClassVar[Representations] = REPRESENTATIONS
     examples = (
         "grid scalar", "grid scalar /2", "point regular(C4)", "grid regular(C4)", "grid regular(D4)",
-        "grid regular(D4) /2", "grid vector",
+        "grid regular(D4) /2", "grid plane vector",
     )  # fmt: skip
     orbits = ("rotate",)
     scenes = (

@@ -33,7 +33,7 @@ class PlaneVector(Mixed):
         return 2
 
     def __str__(self) -> str:
-        return f"vector {self.axes_of}".strip()
+        return f"plane vector {self.axes_of}".strip()
 
     def matrix(self, h: Matrix) -> Matrix:
         basis = np.array(AXES[self.axes_of])  # a row for each component

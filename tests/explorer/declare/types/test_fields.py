@@ -14,6 +14,7 @@ from explorer.declare.types.field_text import parse_field
 from explorer.declare.types.fields import INVARIANT, FieldType, Pairs, Point, Regular, Scalar
 from explorer.spaces.graph.fields import EDGE_INDEX, Edges, Graphs, NodeIndex, Nodes
 from explorer.spaces.grid.fields import Grid, grid, regular
+from explorer.spaces.grid.vectors import AXES, PlaneVector
 from explorer.spaces.mesh.fields import (
     EDGE_DIRECTION,
     EDGE_METRIC,
@@ -30,6 +31,7 @@ from explorer.spaces.sequence.fields import STEP, STEP_INPUT, Steps, Strands
 
 groups = st.builds(lambda kind, n: group(f"{kind}{n}"), st.sampled_from("CD"), st.integers(1, 64))
 reps = st.one_of(st.builds(Scalar, st.booleans()), st.builds(Regular, groups))
+vectors = st.sampled_from([PlaneVector(axes) for axes in AXES])
 spacings = st.one_of(
     st.just(math.inf),
     st.integers(1, 64).map(float),
@@ -43,7 +45,7 @@ ON_VERTICES = st.sampled_from(
 )
 unbatched = st.sampled_from([Nodes(), Edges(), Pairs(), Graphs(), Steps()])
 field_types = st.one_of(
-    st.builds(FieldType, st.builds(Grid, spacings, flats), reps),
+    st.builds(FieldType, st.builds(Grid, spacings, flats), st.one_of(reps, vectors)),
     st.builds(FieldType, st.just(Point()), reps),
     st.builds(FieldType, unbatched, st.one_of(st.builds(Scalar, st.booleans()), st.just(Strands()))),
     st.just(EDGE_INDEX),
@@ -156,7 +158,7 @@ def test_a_field_is_a_value(field: FieldType) -> None:
             assert field.rep.size == found.order
         case Tangent(orders=orders):
             assert field.rep.size == 2 * len(orders) - orders.count(0)
-        case Strands():
+        case Strands() | PlaneVector():
             assert field.rep.size == 2
         case Ambient() | TangentFrame():
             assert field.rep.size in (3, 6)

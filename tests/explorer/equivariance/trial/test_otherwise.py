@@ -37,7 +37,7 @@ X = torch.rand(2, 1, 11, 11, generator=torch.Generator().manual_seed(0))
 
 @pytest.mark.parametrize("axes", ["", "up", "yx"])
 def test_a_field_of_vectors_keeps_its_law_and_is_named(axes: str) -> None:
-    text = f"grid vector {axes}".strip()
+    text = f"grid plane vector {axes}".strip()
     network = nn.Sequential(nn.Conv2d(1, 1, 1), Slope(axes))
     assert check_equivariance(network, X, "D4", overrides={"1": text}).verdict == "holds"
     guessed = check_equivariance(network, X, "D4")
@@ -48,7 +48,7 @@ def test_a_field_of_vectors_keeps_its_law_and_is_named(axes: str) -> None:
 def test_a_slope_to_one_side_is_none_of_them() -> None:
     network = nn.Sequential(nn.Conv2d(1, 1, 1), Slope(one_sided=True))
     assert not any("--field" in note for note in check_equivariance(network, X, "D4").warnings)
-    report = check_equivariance(network, X, "D4", overrides={"1": "grid vector"})
+    report = check_equivariance(network, X, "D4", overrides={"1": "grid plane vector"})
     assert (report.verdict, report.guilty) == ("broken", ("1",))
 
 
@@ -59,7 +59,7 @@ def test_vectors_turn_with_the_plane() -> None:
     bump = torch.exp(-12 * (right**2 + down**2))
     radial = torch.stack([bump * right, bump * down])[None]
     c, s = math.cos(0.5), math.sin(0.5)
-    turned = Affine(as_linear(np.array([[c, -s], [s, c]]))).act(radial, parse_field("grid vector"))
+    turned = Affine(as_linear(np.array([[c, -s], [s, c]]))).act(radial, parse_field("grid plane vector"))
     assert float((turned - radial).norm() / radial.norm()) < 2e-3
     apart = Affine(as_linear(np.array([[c, -s], [s, c]]))).act(radial, parse_field("grid scalar"))
     assert float((apart - radial).norm() / radial.norm()) > 0.1
