@@ -72,8 +72,8 @@ class _Parser(argparse.ArgumentParser):
             raise BadInput(message)
         if found[1] == "verb" and at_home(found[2]).exists():
             option = {".json": "--session"}.get(at_home(found[2]).suffix.lower(), "--model")
-            ways = f"write {option} {found[2]}, or --data {found[2]} if it is data"
-            raise BadInput(f"{found[2]} is a file or folder and no command: {ways}")
+            # the path once: a long one would leave no room for what to do
+            raise BadInput(f"{found[2]} is a file or folder and no command: write {option} before it, or --data")
         known = [name.strip(" '") for name in found[3].split(",")]
         raise BadInput(f"{found[1]}: there is no {found[2]!r}, only {', '.join(known)}{did_you_mean(found[2], known)}")
 

@@ -129,8 +129,8 @@ def test_the_form_asks_for_several_images(file: str) -> None:
     assert line.startswith("image 1×3×12×12, mask 1×1×12×12 → 1×2×12×12")
     (grid,) = (k for k in asked(f"{file}:Masked", True).kinds if k.name == "grid")
     assert {r.question.name: r.text for r in grid.rows} == {
-        "shape": "3xanyxany", "images": "image:3xanyxany,mask:1xanyxany", "multiple": "1", "frames": "1", "axes": "NCHW",
-        "absent": "",
+        "shape": "3xanyxany", "images": "image:3xanyxany,mask:1xanyxany", "multiple": "1", "frames": "1",
+        "axes": "NCHW", "absent": "",
     }  # fmt: skip
     for wrong in ("images=3x3x3", "images=a:3x3", "images=a:3x3x3,a:3x3x3"):
         with pytest.raises(ValueError):
