@@ -128,7 +128,8 @@ class _Command:
             if self._limit and memory(self._started.working) > OVER * self._limit:
                 return excess(self._names, self._limit, self._place()).rstrip(".")
             if time.monotonic() > self._until:
-                return f"{who(self._names)} had not ended after {self._seconds:g} s{self._place()}, and was stopped"
+                late = f"had not ended after {self._seconds:g} s{self._place()}, and was stopped"
+                return f"{who(self._names)} {late}; --timeout gives it longer, and smaller --data less to do"
             if self._output.flooding:
                 return flooded(self._names, MOST_WRITTEN, self._place())
         if self._output.flooding:  # just before it was done

@@ -217,7 +217,8 @@ def test_a_fatal_error_of_python_is_a_line(capsys: pytest.CaptureFixture[str], t
 @pytest.mark.slow
 def test_a_loop_ends_at_the_timeout(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     end = check(capsys, tmp_path, "hang", "--timeout", 20)
-    refused(end, f"Net in net.py had not ended after 20 s {AT}, and was stopped")
+    told = "--timeout gives it longer, and smaller --data less to do"
+    refused(end, f"Net in net.py had not ended after 20 s {AT}, and was stopped; {told}")
 
 
 @pytest.mark.slow
