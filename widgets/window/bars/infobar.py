@@ -67,7 +67,7 @@ class InfoBar(QFrame):
         self.close_button.setAccessibleName("Close this message")
         self.close_button.clicked.connect(self.hide)
         row = QHBoxLayout(self)
-        row.setContentsMargins(10, 2, 6, 2)
+        row.setContentsMargins(10, 2, 6, 1)  # the line below it is a part of its height
         row.setSpacing(8)
         row.addWidget(self._icon, 0, Qt.AlignmentFlag.AlignTop)
         row.addWidget(self.text, 1)
