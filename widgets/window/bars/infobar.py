@@ -67,7 +67,7 @@ class InfoBar(QFrame):
         self.close_button.setAccessibleName("Close this message")
         self.close_button.clicked.connect(self.hide)
         row = QHBoxLayout(self)
-        row.setContentsMargins(10, 2, 6, 1)  # the line below it is a part of its height
+        row.setContentsMargins(10, 2, 6, 2)
         row.setSpacing(8)
         row.addWidget(self._icon, 0, Qt.AlignmentFlag.AlignTop)
         row.addWidget(self.text, 1)
@@ -213,6 +213,4 @@ class InfoBar(QFrame):
         colour = {"error": t.bad, "warning": t.second, "info": t.accent}[self._level]
         self._icon.setPixmap(icon(self._level, colour).pixmap(16, 16))
         self.close_button.setIcon(icon("close"))
-        # the line below tells it from what it hangs over
-        edges = f"border: none; border-left: 3px solid {colour}; border-bottom: 1px solid {t.line};"
-        self.setStyleSheet(f"#infobar {{ background: {t.raised}; {edges} }}")
+        self.setStyleSheet(f"#infobar {{ background: {t.raised}; border: none; border-left: 3px solid {colour}; }}")
