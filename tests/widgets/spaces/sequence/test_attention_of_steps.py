@@ -48,8 +48,10 @@ def test_the_row_of_the_selected_step_stands_below_the_input(qtbot: QtBot) -> No
     view = timeline(qtbot, time_frame(part, layer=f"{BLOCK}.context", node=STEP))
     assert part.attended is not None and part.attended.moved is not None
     rows = view.canvas.shown.rows
-    row = rows[1]
-    assert row.key == "before/0/row" and row.name == "attention given" and row.pyramid is not None
+    # below the input, and the gradient that is to come
+    assert [one.key for one in rows[:3]] == ["before/x", "gradient", "before/0/row"]
+    row = rows[2]
+    assert row.name == "attention given" and row.pyramid is not None
     np.testing.assert_array_equal(row.pyramid.values, part.attended.row)
     assert row.limit == pytest.approx(part.attended.moved.max())  # one scale for both sides
     assert "attention" in view.numbers()
