@@ -790,7 +790,7 @@ def test_data_of_another_kind_bring_their_model_and_it_is_said(bench: Bench) -> 
     window.controller.grant(Wish(changes={"sample": "karate"}))
     text = window.infobar.text.text()
     assert window.infobar.isVisible()
-    assert text == "Now “Graph convolution”: the network before cannot take a graph."
+    assert text == "Zachary's club: now “Graph convolution”, as the network before cannot take a graph."
     window.infobar.hide()
     trigger(window, "undo")
     window.controller.grant(Wish(changes={"sample": "flower"}))

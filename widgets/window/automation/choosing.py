@@ -127,5 +127,6 @@ def switched(sample: str, before: str, model: str, catalogue: Catalogue | None) 
         return ""
     samples = {s.name: s for s in catalogue.samples} if catalogue is not None else {}
     what = one_of(samples[sample].domain if sample in samples else known[model].domain)
+    title = samples[sample].title if sample in samples else Path(base_of(sample)).name
     # in one line of a window of 1280 pixels: what has more hangs over the tabs below it
-    return f"Now “{known[model].title}”: the network before cannot take {what}."
+    return f"{title}: now “{known[model].title}”, as the network before cannot take {what}."
