@@ -128,7 +128,7 @@ REFUSED = {
     ),
     "complex numbers": (
         "class net(Net):\n    def end(self, x):\n        return torch.fft.fft2(x)\n",
-        "holds complex64 values, and only real numbers",
+        "return both parts, (y.real, y.imag)",
     ),
     "no forward but a number": (
         "class net(Net):\n    forward = 7\n",
