@@ -128,7 +128,7 @@ REFUSED = {
     ),
     "complex numbers": (
         "class net(Net):\n    def end(self, x):\n        return torch.fft.fft2(x)\n",
-        "return both parts, (y.real, y.imag)",
+        "only real ones can be compared: return both parts",
     ),
     "no forward but a number": (
         "class net(Net):\n    forward = 7\n",
