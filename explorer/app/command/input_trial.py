@@ -11,6 +11,7 @@ from typing import Protocol
 import torch
 from torch import nn
 
+from explorer.app.thread.failures import LONGEST_SENTENCE
 from explorer.declare.card import Card, Form
 from explorer.declare.space import kinds
 from explorer.declare.states.model_name import beside, code_of, split_call, split_input, split_name, with_input
@@ -23,7 +24,6 @@ from explorer.square.preparing.prepare import Prepared
 from explorer.square.space import Space, space_of_kind
 from explorer.state.state import State
 
-ROOM = 300  # characters of a sentence, behind which it is cut off
 _IN_BRACKETS = re.compile(r" \([^()]*(?:\([^()]*\)[^()]*)*\)")
 
 
@@ -80,7 +80,7 @@ def _told(refusal: str, found: str) -> str:
     """Return a refusal with what a network runs with; without what was raised where there is no room for that."""
     what, mark, how = refusal.partition("; ")
     rest = f"; it runs with {found}{mark}{how}"
-    return f"{what if len(what + rest) <= ROOM else _IN_BRACKETS.sub('', what)}{rest}"
+    return f"{what if len(what + rest) <= LONGEST_SENTENCE else _IN_BRACKETS.sub('', what)}{rest}"
 
 
 def _runs_with(engine: Networks, state: State) -> str:

@@ -142,9 +142,8 @@ class Models(QObject):
         state, info = self._controller.state, self._controller.info
         title = info.title if info is not None else named_as_shown(state.model)
         used = split_name(state.model)[0]
-        bare = dict.fromkeys(
-            split_name(name)[0] for name in self.recent() if code_of(name)
-        )  # in place of other weights
+        # in place of other weights
+        bare = dict.fromkeys(split_name(name)[0] for name in self.recent() if code_of(name))
         own = told_apart(name for name in bare if name != used)
         folder = Path(path).parent
         beside = [(str(folder), f"the network of the folder {folder.name}")] if (folder / CONFIG).is_file() else []

@@ -58,8 +58,11 @@ def _matrices(network: nn.Module, name: str) -> Iterator[GraphInput]:
         def texts(wide: Widths, sets: str = sets, layout: str = layout) -> list[str]:
             return [layout.format(a=sets[0], b=sets[1], c=wide[0])]
 
-        wide = _taken(network, call, texts, 1) if "{c}" in layout else (1,)
-        if wide is None or not _runs(network, call, texts(wide)):
+        if "{c}" in layout:
+            wide = _taken(network, call, texts, 1)
+        else:
+            wide = (1,) if _runs(network, call, texts((1,))) else None
+        if wide is None:
             continue
         (text,) = texts(wide)
         axes = [k for k, axis in enumerate(axes_of(text)) if axis.isupper()]
@@ -120,7 +123,7 @@ def _loosened(network: nn.Module, call: ByName, texts: list[str]) -> list[str]:
         made = [*texts[:k], "x".join([*before, letter]), *texts[k + 1 :]]
         if last != "1" or not before or not before[-1].isupper() or ord(letter) - ord("a") >= len(ROWS):
             continue
-        if all(answer_of(network, _made(made, rows), call) is not None for rows in (ROWS, OTHER_ROWS)):
+        if _runs(network, call, made):
             texts = made
     return texts
 
