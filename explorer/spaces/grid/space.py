@@ -80,7 +80,9 @@ class GridSpace(Space):
             "frames", "Frames", "Images one after the other, given as (batch, frames, channels, height, width).",
             "whole", usual="1",
         ),
-        Question("axes", "Axes", "Their order: a batch of one, channels, height and width.", "choice", AXES),
+        Question(
+            "axes", "Axes", "Their order: a batch of one, channels, height and width.", "choice", AXES, usual=AXES[0]
+        ),
         Question("multiple", "Multiple", "Sides that may be any are made multiples of it.", "whole", usual="1"),
         Question(
             "images", "Several images", "Name and shape of each, as in image:3xanyxany,mask:1xanyxany: given by name, "

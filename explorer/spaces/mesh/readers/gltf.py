@@ -31,6 +31,7 @@ _ASSET = re.compile(rb'^\s*\{.*"asset"\s*:\s*\{[^{}]*"version"\s*:', re.S)
 _MOST_JSON = 2**26
 _PACKED = frozenset(("KHR_draco_mesh_compression", "EXT_meshopt_compression", "KHR_mesh_quantization"))
 TRIANGLES, STRIP, FAN = 4, 5, 6
+_MOTIONS = frozenset(("matrix", "translation", "rotation", "scale"))
 _MOST_PARTS, _MOST_OBJECTS = 10_000, 200_000
 
 
@@ -202,7 +203,7 @@ def _placed(file: _File) -> Iterator[tuple[int, NDArray[np.float64]]]:
         if number in seen:
             raise Broken(f"node {number} hangs from several others, or from itself")
         seen.add(number)
-        here = above @ _motion(node)
+        here = above @ _motion(node) if _MOTIONS & node.keys() else above  # most of a long chain moves nothing
         if "mesh" in node:
             yield node["mesh"], here
         open_nodes += [(child, here) for child in node.get("children", [])]
