@@ -21,15 +21,16 @@ from explorer.equivariance.presets import preset_figures
 from explorer.equivariance.sampled import Case, restore_random_state
 from explorer.equivariance.trial.border import heard_from_the_border
 from explorer.equivariance.trial.depending import Hearers, nearest
-from explorer.equivariance.trial.exchanges import exchanged
 from explorer.equivariance.trial.hearing import heard_alone
+from explorer.equivariance.trial.hidden.exchanges import exchanged
 from explorer.equivariance.trial.inert import inert, says_nothing, why_idle
+from explorer.equivariance.trial.mending.mends import Square
+from explorer.equivariance.trial.mending.sufficing import Sufficing
 from explorer.equivariance.trial.moving import misread, moving, numbered
 from explorer.equivariance.trial.precision import rounding
 from explorer.equivariance.trial.precision.floors import float_floor
 from explorer.equivariance.trial.precision.vanishing import settled
 from explorer.equivariance.trial.remembered import Remembered
-from explorer.equivariance.trial.sufficing import Square, Sufficing
 from explorer.equivariance.verdict import sentences
 from explorer.equivariance.verdict.guilt import first_before, first_seen, guilty_layers, unknown_before
 from explorer.equivariance.verdict.hints import hints
@@ -87,6 +88,7 @@ class Audit:
             self.rounding = {n: max(self.rounding[n], least[n]) for n in self.names}
         self.constant = False  # the output is the same for all data, as `report` finds
         self.attributed: dict[str, Effect] = {}
+        self.lawful, self.first = set[str](), ""  # what trials acquit, and accuse, as `Following` has it
         self.heard: dict[str, float] = {}  # how far layers see by themselves, where it was asked for
         self.random = next((case.random for case in self.cases if case.random), [])
         self.before = next((case.before for case in self.cases if case.random), False)
@@ -207,8 +209,12 @@ class Audit:
 
     def doubtful(self, tol: float | None) -> bool:
         """Return whether a layer does not follow the field that it was taken for."""
-        rows = [self._row(layer, tol, {}) for layer in self.trace.layers]
-        return any(row.guessed and (row.seen or row.verdict == "broken") for row in rows)
+        return any(row.guessed and (row.seen or row.verdict == "broken") for row in self.rows(tol))
+
+    def rows(self, tol: float | None, lie: Mapping[str, Mapping[str, float]] | None = None) -> list[LayerReport]:
+        """Return what was found of each layer, as `report` does."""
+        own = [{along: v[n] for along, v in (lie or {}).items() if n in v} for n in self.names]
+        return [self._row(layer, tol, lies) for layer, lies in zip(self.trace.layers, own, strict=True)]
 
     def errors_of(self, label: str) -> list[float]:
         """Return the relative errors of all outputs under an element on the first inputs, none where it is inexact."""
@@ -238,19 +244,11 @@ class Audit:
             self.attributed |= attributed(self.model, self.trace, gx, errors, faults, seed=self.seed)
 
     def report(
-        self,
-        name: str,
-        group: str,
-        tol: float | None,
-        lie: Mapping[str, Mapping[str, float]],
-        training: Sequence[str],
-        notes: Sequence[str] = (),
-    ) -> Report:
+        self, name: str, group: str, tol: float | None, lie: Mapping[str, Mapping[str, float]],
+        training: Sequence[str], notes: Sequence[str] = (),
+    ) -> Report:  # fmt: skip
         """Return what was found; `tol` replaces the tolerances that follow from rounding."""
-        rows = [
-            self._row(layer, tol, {along: v[layer.name] for along, v in lie.items() if layer.name in v})
-            for layer in self.trace.layers
-        ]
+        rows = self.rows(tol, lie)
         with evaluating(self.model), torch.no_grad():  # trials tell who makes a fault
             verdict, guilty, said, made = self._verdict(rows)
         if self.constant:
@@ -275,7 +273,7 @@ class Audit:
         first = self.cases[0]
         hears = Hearers(self.model, self.names, first.values, lambda: self.run(first.inputs)[0])
         by_name = {row.name: row for row in rows}
-        law = {name for name, figures in self.figures.items() if figures.cumulative}
+        law = self.lawful | {name for name, figures in self.figures.items() if figures.cumulative}
         ends = [by_name[name] for name in self.trace.outputs]
         seen = any(end.seen or (end.verdict == "broken" and end.cumulative is None) for end in ends)  # alone says less
         judged = [end for end in ends if end.cumulative is not None and not self.figures[end.name].idle]
@@ -296,13 +294,15 @@ class Audit:
             verdict, self.constant = ("no law", True) if doubtful or silent == judged else ("holds", False)
             notes += [sentences.same_answer(end.name, len(ends) > 1) for end in silent]
             notes += [sentences.unclear(n, e, self.coarse or self.dtype) for n, e in doubtful.items()]
-        guesses = [name for name in guilty if name not in declared]
+        if verdict == "broken" and self.first and not declared:
+            guilty, made = [self.first], False
+        guesses = [name for name in guilty if name not in (*declared, self.first)]
         elsewhere, heard, exchanged = list[str](), list[str](), list[str]()
         if verdict == "broken" and guesses and not self.random and not self.unsteady:
             elsewhere, heard = misread(self.trace, guesses, self.cases, list(self.acted.values())[:MENDED], self.run)
             guilty, guesses = ([n for n in of if n not in (*elsewhere, *heard)] for of in (guilty, guesses))
             notes += [sentences.elsewhere(elsewhere)] if elsewhere else []
-        trial = self._sufficing(rows) if verdict == "broken" and guesses else None
+        trial = self.sufficing(rows) if verdict == "broken" and guesses else None
         if trial is not None and (rest := trial.accused(guesses)) != guesses:
             exchanged, guesses = trial.exchanged, rest
             guilty = [name for name in guilty if name in declared or name in guesses]
@@ -312,7 +312,7 @@ class Audit:
             guilty = [first_seen(self.trace, rows, {*exchanged, *(self.trace[n].owner for n in elsewhere)})]
             # one whose own parts are acquitted, as of a cell that reads both ways, may break the law alone
             if guilty[0] not in alone and not unknown_before(self.trace, law, guilty[0], hears):
-                row, squares = by_name[guilty[0]], self._sufficing(rows).squares
+                row, squares = by_name[guilty[0]], self.sufficing(rows).squares
                 border = row.local is not None and heard_from_the_border(self.trace, row.name, squares, row.tolerance)
                 notes.append(sentences.border(row.name) if border else self._between(row, rows, law))
         elif trial is not None and guesses:
@@ -333,22 +333,22 @@ class Audit:
         elif guesses:
             notes.append(sentences.failing(guesses, verdict == "holds"))
             guilty = []
-        left = [end.name for end in ends if end not in judged] if verdict == "holds" else []
-        notes += [sentences.unjudged(name, self.trace[name].part) for name in left]
-        if verdict == "broken" and len(guilty) == 1 and (unknown := unknown_before(self.trace, law, guilty[0], hears)):
+        left = [self.trace[end.name] for end in ends if end not in judged and verdict == "holds"]
+        notes += [sentences.unjudged(n.name, n.part) for n in left]
+        one = verdict == "broken" and len(guilty) == 1 and guilty != [self.first]
+        if one and (unknown := unknown_before(self.trace, law, guilty[0], hears)):
             row = by_name[guilty[0]]
             if row.local is None or not row.breaks_alone:
                 own = [] if row.local is not None else guilty  # one that obeys its law alone makes no fault
-                if (mended := self._sufficing(rows).unknown([*unknown, *own])) is not None:
+                if (mended := self.sufficing(rows).unknown([*unknown, *own])) is not None:
                     guilty = mended
                     notes.append(sentences.mended(guilty))
                 else:
                     notes.append(sentences.perhaps(guilty[0], unknown))
                     guilty = []
-        for end in judged if verdict == "broken" else ():
-            notes += sentences.in_part(end.name, self.errors[end.name], end.tolerance)
-        if self.coarse is not None:
-            notes.append(sentences.coarse(self.coarse))
+        shown = judged if verdict == "broken" else ()
+        notes += [note for end in shown for note in sentences.in_part(end.name, self.errors[end.name], end.tolerance)]
+        notes += [] if self.coarse is None else [sentences.coarse(self.coarse)]
         if verdict == "no law" and not self.constant:
             labels, exact = [label for label, _ in self.elements], any(exact for _, exact in self.elements)
             places = inference_of(self.cases[0].inputs).size_words(self.cases[0].inputs)
@@ -371,7 +371,7 @@ class Audit:
         path = nearest(self.model, self.trace, row.name, sound, unknown, first.values, other, run)
         return sentences.between(row.name, row.local, self.trace, law, path)
 
-    def _sufficing(self, rows: Sequence[LayerReport]) -> Sufficing:
+    def sufficing(self, rows: Sequence[LayerReport]) -> Sufficing:
         """Return who tells by trial which layers make a fault of the output."""
         ends = [n for n in self.trace.outputs if self.figures[n].cumulative]
         faults = [(e, key[1], key[0]) for n in ends for key, e in self.errors[n].items() if e > self.rounding[n]]

@@ -26,7 +26,9 @@ from explorer.equivariance.few import beyond, enough, wakened
 from explorer.equivariance.ties import faults, unjudged, untied
 from explorer.equivariance.trial.amid import follows_amid
 from explorer.equivariance.trial.calling import caller
-from explorer.equivariance.trial.exchanges import Exchange
+from explorer.equivariance.trial.hidden.exchanges import Exchange
+from explorer.equivariance.trial.hidden.linear import following
+from explorer.equivariance.trial.mending.refuting import refuted, unguessed
 from explorer.equivariance.trial.otherwise import kept_otherwise
 from explorer.equivariance.trial.precision import lifting, rounding, storing
 from explorer.equivariance.trial.repeating import Repeats
@@ -245,6 +247,16 @@ def _checked(
             if more.shows != shown and more.shows not in alone:  # no other element shows it there either
                 traced, audit = larger, grown
                 notes.append(more.told)
+        if not declared and (found := following(audit, audit.rows(tol), elements)):
+            audit = audited(unguessed(audit, found.residuals, found.given), [one.inputs for one in audit.cases])
+            traced, audit.lawful = audit.trace, {*found.residuals}
+            audit.first = found.first[0] if found.first else ""
+            notes.append(sentences.linear(found.residuals, found.first))
+        if not declared and (wrong := refuted(audit.sufficing, audit.trace, audit.rows(tol))):
+            before = audit
+            audit = audited(unguessed(audit, wrong), [one.inputs for one in audit.cases])
+            traced, audit.lawful, audit.first = audit.trace, before.lawful, before.first
+            notes.append(sentences.refuted(wrong))
         if step > 1 and (fine := made(1)) and fine[0][0] not in dict(elements):
             coarsest = max((n for n in traced.layers if n.field and not n.shares), key=lambda n: _finite(n.field))
             in_steps.append(sentences.in_steps(step, coarsest.name, fine[0][0], unjudged(audit, fine[0][1])))

@@ -14,7 +14,7 @@ from explorer.declare.inputs import Inputs
 from explorer.equivariance import measure
 from explorer.equivariance.audit import Audit
 from explorer.equivariance.ties import unjudged
-from explorer.equivariance.trial.exchanges import Seen
+from explorer.equivariance.trial.hidden.exchanges import Seen
 from explorer.equivariance.trial.precision import rounding
 from explorer.network.space import inference_of
 from explorer.network.tracing.layers import Layer

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from explorer.declare.elements import NoAction
 from explorer.equivariance import measure
-from explorer.equivariance.trial.sufficing import Square
+from explorer.equivariance.trial.mending.mends import Square
 from explorer.network.tracing.layers import Trace
 
 

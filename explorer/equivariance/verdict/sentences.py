@@ -95,6 +95,35 @@ def guess(name: str, field: str) -> str:
     return f"{name} is measured against a guessed field type, '{field}'; if it is wrong, correct that first"
 
 
+def refuted(errors: Mapping[str, tuple[float, float]]) -> str:
+    """Say which guessed fields are wrong.
+
+    Args:
+        errors: {layer: errors of the output, as it is and where the layer gives what its field asks for}.
+    """
+    before, after = max(errors.values(), key=lambda pair: pair[1] / pair[0])
+    some = len(errors) > 1
+    return (
+        f"{listed(list(errors))} {'are' if some else 'is'} not of the field type{'s' if some else ''} that "
+        f"{'they were' if some else 'it was'} taken for: giving what that asks for, the network would err by "
+        f"{after:.1g} in place of {before:.1g}, so nothing is judged there"
+    )
+
+
+def linear(residuals: Mapping[str, float], first: tuple[str, float] | None) -> str:
+    """Say which tensors of unknown representations keep some law, and which one is the first that keeps none.
+
+    Args:
+        residuals: {layer: how far it is from a linear map of its channels}.
+    """
+    most, some = max(residuals.values()), len(residuals) > 1
+    told = (
+        f"as a trial shows, {listed(list(residuals))} follow{'' if some else 's'} the elements by a linear map of "
+        f"{'their' if some else 'its'} channels, the same on all data to {most:.0e}: no fault is made up to there"
+    )
+    return told if first is None else f"{told}, and {first[0]} follows by none: it is off by {first[1]:.1g}"
+
+
 def otherwise(name: str, field: str) -> str:
     """Say of which field a tensor keeps the law that was taken for another one."""
     return f"taken for '{field}', {name} keeps its law: if it is that, say --field '{name}={field}'"

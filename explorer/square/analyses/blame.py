@@ -8,9 +8,9 @@ from dataclasses import replace
 import torch
 
 from explorer.declare.elements import Element, chain_element
+from explorer.equivariance.trial.mending.mends import Square as Broken
+from explorer.equivariance.trial.mending.sufficing import Sufficing
 from explorer.equivariance.trial.precision import rounding
-from explorer.equivariance.trial.sufficing import Square as Broken
-from explorer.equivariance.trial.sufficing import Sufficing
 from explorer.network.opening.global_state import reseed
 from explorer.network.tracing.capture import capture
 from explorer.network.tracing.layers import LayerError

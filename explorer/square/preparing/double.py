@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from explorer.declare.inputs import Inputs
-from explorer.equivariance.trial.sufficing import Given
+from explorer.equivariance.trial.mending.mends import Given
 from explorer.network.changing.precision import converted, copied
 from explorer.network.opening.global_state import reseed
 from explorer.network.tracing.capture import capture

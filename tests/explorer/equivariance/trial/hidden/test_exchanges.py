@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from equiscope.inputs import image
 from explorer.declare.elements import chain_element, parse_chain
 from explorer.declare.inputs import Inputs
-from explorer.equivariance.trial.exchanges import Exchange, Seen, exchanged
+from explorer.equivariance.trial.hidden.exchanges import Exchange, Seen, exchanged
 from explorer.network.tracing.capture import capture
 from explorer.network.tracing.trace import trace
 

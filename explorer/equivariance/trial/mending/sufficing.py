@@ -9,25 +9,20 @@ A layer of unknown field is mended by what it gives for x, its slices exchanged 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import combinations
-from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.utils._pytree import tree_flatten, tree_unflatten
 
-from explorer.declare.elements import Element, NoAction
-from explorer.declare.inputs import Inputs
-from explorer.declare.types.fields import FieldType
+from explorer.declare.elements import NoAction
 from explorer.equivariance import measure
-from explorer.equivariance.trial.calling import alike, calling, in_slices
+from explorer.equivariance.trial.calling import alike, calling
+from explorer.equivariance.trial.mending.mends import Given, Mend, Square, by_exchange, conjugated, mended
 from explorer.equivariance.verdict.guilt import Finding, around, obedient
-from explorer.network.input.typed_tensors import enrol
 from explorer.network.opening.global_state import reseed
 from explorer.network.space import inference_of
-from explorer.network.tracing.capture import Fed, capture
+from explorer.network.tracing.capture import capture
 from explorer.network.tracing.layers import Layer, LayerError, Trace
 from explorer.network.tracing.walking import named_modules
 from explorer.work.progress import waited
@@ -35,33 +30,6 @@ from explorer.work.progress import waited
 TRIALS = 32  # runs of the network at most
 HARM = 10.0  # times as large as before is an error that mending a layer makes worse
 OTHERS = 2  # unrelated inputs on which it does so too: on one alone the errors of two layers may cancel by chance
-
-Mend = Callable[[Any, tuple[Any, ...], dict[str, Any], Any, Callable[..., Any]], Any]
-Values = Mapping[str, Tensor]
-Given = Mapping[str, tuple[Tensor, ...]]
-
-
-@dataclass(frozen=True, slots=True)
-class Square:
-    """An element of which a network breaks the law, and what is known of both ways round.
-
-    Attributes:
-        element: bound to x.
-        x, gx: the input, and rho(g) of it.
-        values, fed: of all layers on x.
-        given: what they are given on rho(g) x.
-        whole: the element cuts nothing off.
-        most: {layer that constants rule: size of values from which on they are constants}.
-    """
-
-    element: Element
-    x: Inputs
-    gx: Inputs
-    values: Values
-    fed: Given
-    given: Given
-    whole: bool = True
-    most: Mapping[str, float] = field(default_factory=dict)
 
 
 class Sufficing:
@@ -154,22 +122,26 @@ class Sufficing:
         if not self._harms_on(self.squares[:1], module):
             return False
         if self.elsewhere is None:
-            self.elsewhere = list(self._elsewhere())
+            self.elsewhere = list(self.others(list(self.limits)))
         return self._harms_on(self.elsewhere, module)
 
     def _harms_on(self, squares: Sequence[Square], module: str) -> bool:
         found = [(self._error(s, ()), self._error(s, (module,))) for s in squares]
         return bool(found) and all(n is not None and a is not None and a > HARM * n for n, a in found)
 
-    def _elsewhere(self) -> Iterator[Square]:
-        """Yield the first square with unrelated inputs in place of its own, where the network takes them."""
+    def others(self, names: Sequence[str]) -> Iterator[Square]:
+        """Yield the first square with unrelated inputs in place of its own, where the network takes them.
+
+        Args:
+            names: of the layers whose values it holds.
+        """
         square = self.squares[0]
         for k in range(OTHERS):
             x = inference_of(square.x).others(square.x, self.seed + 1 + k)
             element = square.element.on(x)
             try:
                 reseed(self.seed)
-                values = capture(self.model, x, list(self.limits), clone=True, cancelled=waited)[0]
+                values = capture(self.model, x, names, clone=True, cancelled=waited)[0]
                 yield replace(square, element=element, x=x, gx=x.moved(element), values=values)
             except (NoAction, LayerError, ValueError):
                 pass
@@ -178,16 +150,22 @@ class Sufficing:
         """Return the largest error of the outputs of a square with these mended; None if it is unknown."""
         key = id(square), frozenset(modules)
         if key not in self.errors:
-            self.errors[key] = None
             try:
-                with _mended({self.modules[m]: mend for m, mend in self._by_element(square, modules, False).items()}):
-                    reseed(self.seed)
-                    answers = capture(self.model, square.gx, list(self.limits), clone=True, cancelled=waited)[0]
-                found = [self._apart(square, name, answers[name]) for name in self.limits]
-                self.errors[key] = max((e for e in found if e is not None), default=None)
-            except (NoAction, LayerError, ValueError):
-                pass
+                self.errors[key] = self.error(square, self._by_element(square, modules, False))
+            except NoAction:
+                self.errors[key] = None
         return self.errors[key]
+
+    def error(self, square: Square, mends: Mapping[str, Sequence[Mend]]) -> float | None:
+        """Return the largest error of the outputs of a square with modules mended so; None if it is unknown."""
+        try:
+            with mended({self.modules[m]: mend for m, mend in mends.items()}):
+                reseed(self.seed)
+                answers = capture(self.model, square.gx, list(self.limits), clone=True, cancelled=waited)[0]
+            found = [self._apart(square, name, answers[name]) for name in self.limits]
+        except (NoAction, LayerError, ValueError):
+            return None
+        return max((e for e in found if e is not None), default=None)
 
     def left(self, guilty: Sequence[str]) -> str:
         """Return the first layer that is given what breaks its law, whether these are mended or not, "" if none is.
@@ -200,7 +178,7 @@ class Sufficing:
         for square in (s for s in self.squares if modules and s.whole):
             try:
                 mends = self._by_element(square, modules, False)
-                with _mended({self.modules[m]: mend for m, mend in mends.items()}):
+                with mended({self.modules[m]: mend for m, mend in mends.items()}):
                     reseed(self.seed)
                     _, given = capture(self.model, square.gx, names, clone=True, inputs=True, cancelled=waited)
                 found = self._first_off(square, given, modules)
@@ -210,9 +188,9 @@ class Sufficing:
                 return found
         return ""
 
-    def _first_off(self, square: Square, given: Given, mended: Sequence[str]) -> str:
+    def _first_off(self, square: Square, given: Given, changed: Sequence[str]) -> str:
         for layer in self.trace.layers:
-            if layer.part or layer.within is not None or any(m in mended for m in around(layer.module)):
+            if layer.part or layer.within is not None or any(m in changed for m in around(layer.module)):
                 continue
             if not self.clean.isdisjoint(around(layer.module)):
                 continue
@@ -244,7 +222,7 @@ class Sufficing:
             return False
         if not all(square.whole for square in self.squares):
             return False  # what is given cannot be compared where it was cut off
-        return self._holds(lambda square: _by_exchange(square, layer), (layer.module,))
+        return self._holds(lambda square: by_exchange(square, layer), (layer.module,))
 
     def _container(self, module: str) -> str:
         """Return the innermost container of a module that breaks its law as well, "" where none does."""
@@ -302,7 +280,7 @@ class Sufficing:
                 first = of[0].inputs[0] if of[0].inputs else None
                 if like and first is not None and of[0].shape == of[0].shape_in:
                     fields[0] = first
-                mends.append(_conjugated(square.element, back, of[0].inputs, fields))
+                mends.append(conjugated(square.element, back, of[0].inputs, fields))
             found[module] = mends
         return found
 
@@ -312,7 +290,7 @@ class Sufficing:
                 return False
             self.budget -= 1
             try:
-                with _mended({self.modules[m]: mend for m, mend in mends(square).items()}):
+                with mended({self.modules[m]: mend for m, mend in mends(square).items()}):
                     reseed(self.seed)
                     answers = capture(self.model, square.gx, list(self.limits), clone=True, cancelled=waited)[0]
                 if not all(self._alike(square, name, answers[name]) for name in self.limits):
@@ -343,97 +321,3 @@ def _subsets(units: Sequence[str], most: int = 5) -> Iterator[tuple[str, ...]]:
         yield from combinations(units, size)
     if len(units) > most:
         yield tuple(units)
-
-
-def _conjugated(
-    g: Element, back: Element, inputs: Sequence[FieldType | None], fields: Mapping[int, FieldType | None]
-) -> Mend:
-    """Return rho(g) f(rho(g)^-1 .) of a module f."""
-
-    def mend(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any], _: Any, again: Callable[..., Any]) -> Any:
-        fed = Fed.of(args, kwargs, True)
-        if len(fed) != len(inputs) or None in inputs:
-            raise NoAction(f"{type(module).__name__} is given what has no field")
-        there = tuple(f.rep.acted(back, t, f) for t, f in zip(fed, inputs, strict=True) if f is not None)
-        args, kwargs = fed.filled(there)
-        return _changed(again(*args, **kwargs), {k: (g, f) for k, f in fields.items() if f is not None})
-
-    return mend
-
-
-def _changed(result: Any, actions: Mapping[int, tuple[Element, FieldType]]) -> Any:
-    enrol([result])
-    leaves, spec = tree_flatten(result)
-    k = 0
-    for at, leaf in enumerate(leaves):
-        if isinstance(leaf, Tensor):
-            if k in actions:
-                g, field = actions[k]
-                leaves[at] = field.rep.acted(g, leaf, field)
-            k += 1
-    return tree_unflatten(leaves, spec)
-
-
-@contextmanager
-def _mended(mends: Mapping[nn.Module, Sequence[Mend]]) -> Iterator[None]:
-    """Run these modules mended, call by call."""
-    calls = dict.fromkeys(mends, 0)
-    busy: set[nn.Module] = set()
-
-    def hook(module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> Any:
-        if module in busy:
-            return None
-        call = calls[module]
-        calls[module] += 1
-        if call >= len(mends[module]):
-            return None
-        busy.add(module)
-        try:
-            return mends[module][call](module, args, kwargs, result, again[module])
-        finally:
-            busy.discard(module)
-
-    # a layer is what it gives to others: after the hooks that the network came with, and before those that only look
-    again = {m: _hooked(m) for m in mends}
-    handles = [m.register_forward_hook(hook, with_kwargs=True) for m in mends]
-    try:
-        yield
-    finally:
-        for handle in handles:
-            handle.remove()
-
-
-def _hooked(module: nn.Module) -> Callable[..., Any]:
-    """Return the forward of a module with the hooks that it has now."""
-    hooks, given_names = list(module._forward_hooks.items()), set(module._forward_hooks_with_kwargs)
-
-    def run(*args: Any, **kwargs: Any) -> Any:
-        result = module.forward(*args, **kwargs)
-        for key, hook in hooks:
-            changed = hook(module, args, kwargs, result) if key in given_names else hook(module, args, result)
-            result = result if changed is None else changed
-        return result
-
-    return run
-
-
-def _by_exchange(square: Square, layer: Layer) -> dict[str, list[Mend]]:
-    """Return how a layer of unknown field is mended: what it is given tells how the slices of its answer are exchanged.
-
-    Raises:
-        NoAction: it is given something else than before with slices exchanged, or gives several tensors.
-    """
-    before, after = square.fed.get(layer.called, ()), square.given.get(layer.called, ())
-    if len(before) != 1 or len(after) != 1:
-        raise NoAction(f"{layer.name} is given several tensors")
-    axis, order = in_slices(before[0], after[0])
-    value = square.values[layer.name]
-    if order is not None and value.ndim == before[0].ndim and value.shape[axis] == len(order):
-        value = value.index_select(axis, order)  # of another size it has no such slices, and stays as it is
-
-    def mend(_: Any, __: tuple[Any, ...], ___: dict[str, Any], result: Any, ____: Callable[..., Any]) -> Any:
-        if not isinstance(result, Tensor):
-            raise NoAction(f"{layer.name} gives several tensors")
-        return value.clone()
-
-    return {layer.module: [mend]}

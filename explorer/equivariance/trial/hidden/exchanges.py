@@ -57,10 +57,10 @@ class Exchange(Representation):
         if known is None:
             raise NoAction(f"the channels that {element} exchanges are not known")
         order = torch.tensor(known, device=values.device)
-        return _by_channel(lambda v: v.index_select(1, order), _moved(element, values, field), field)
+        return _by_channel(lambda v: v.index_select(1, order), moved_places(element, values, field), field)
 
 
-def _moved(element: Acting, values: Tensor, field: FieldType) -> Tensor:
+def moved_places(element: Acting, values: Tensor, field: FieldType) -> Tensor:
     """Return the values with their places moved, whatever axes the channels have."""
     plain = replace(field, rep=Scalar())
     if field.batched and values.ndim > _least(field):
@@ -166,7 +166,7 @@ def _following(slots: list[_Slot], g: Element, before: Sequence[Seen], after: Se
 def _follows(slot: _Slot, g: Element, before: Sequence[Seen], after: Sequence[Seen]) -> bool:
     """Add how an element exchanges the channels of a tensor to what was found, and say whether it does."""
     try:
-        expected = [_moved(g, _value(slot, b), slot.field) for b in before]
+        expected = [moved_places(g, _value(slot, b), slot.field) for b in before]
     except NoAction:  # as of steps that a kernel has cut, which lie on no circle
         return False
     order = _order(expected, [_value(slot, a) for a in after], slot.field)
@@ -177,7 +177,7 @@ def _follows(slot: _Slot, g: Element, before: Sequence[Seen], after: Sequence[Se
 
 def _order(expected: Sequence[Tensor], answered: Sequence[Tensor], field: FieldType) -> Order | None:
     """Return which channel of the expected values each channel of the answer is, or None where one is none of them."""
-    one, other = (torch.cat([_rows(v, field) for v in values], 1) for values in (expected, answered))
+    one, other = (torch.cat([rows_of(v, field) for v in values], 1) for values in (expected, answered))
     if one.shape != other.shape or not 1 < len(one) <= _MOST:
         return None if one.shape != other.shape or not _close(one, other) else tuple(range(len(one)))
     if not (one.isfinite().all() and other.isfinite().all()):
@@ -194,7 +194,7 @@ def _order(expected: Sequence[Tensor], answered: Sequence[Tensor], field: FieldT
     return order if _close(one[list(order)], other) else None
 
 
-def _rows(values: Tensor, field: FieldType) -> Tensor:
+def rows_of(values: Tensor, field: FieldType) -> Tensor:
     """Return (channels, all else)."""
     if field.batched:
         return _one_axis(values, field).transpose(0, 1).flatten(1)
@@ -235,14 +235,14 @@ def _certify(
             for g in elements:
                 moved = rep.acted(g, given, enters.field)
                 alone = feed(model, trace, enters.layer.name, (moved,), fed if isinstance(fed, Fed) else ())
-                order = _order([_moved(g, answer, field)], [alone], field)
+                order = _order([moved_places(g, answer, field)], [alone], field)
                 if order is None:
                     return None
                 found.append(order)
             return tuple(found)
 
         try:
-            width = len(_rows(given, enters.field))
+            width = len(rows_of(given, enters.field))
             as_they_come = (tuple(range(width)),) * len(elements)
             channels = _channels(given, enters.field) if enters.field.batched else (width,)
             # shifts exchange no orientations, so that all ways to count them are one

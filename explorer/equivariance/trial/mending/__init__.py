@@ -1,0 +1,1 @@
+"""Trials in which layers give what their laws ask for."""
