@@ -247,11 +247,11 @@ def _checked(
             if more.shows != shown and more.shows not in alone:  # no other element shows it there either
                 traced, audit = larger, grown
                 notes.append(more.told)
-        if not declared and (found := following(audit, audit.rows(tol), elements)):
-            audit = audited(unguessed(audit, found.residuals, found.given), [one.inputs for one in audit.cases])
-            traced, audit.lawful = audit.trace, {*found.residuals}
-            audit.first = found.first[0] if found.first else ""
-            notes.append(sentences.linear(found.residuals, found.first))
+        if not declared and (hidden := following(audit, audit.rows(tol), elements)):
+            audit = audited(unguessed(audit, hidden.residuals, hidden.given), [one.inputs for one in audit.cases])
+            traced, audit.lawful = audit.trace, {*hidden.residuals}
+            audit.first = hidden.first[0] if hidden.first else ""
+            notes.append(sentences.linear(hidden.residuals, hidden.first))
         if not declared and (wrong := refuted(audit.sufficing, audit.trace, audit.rows(tol))):
             before = audit
             audit = audited(unguessed(audit, wrong), [one.inputs for one in audit.cases])
@@ -291,8 +291,8 @@ def _checked(
             other_field = kept_otherwise(audit)
         if other_field is not None:
             report = replace(report, warnings=(*report.warnings, sentences.otherwise(*other_field)))
-    if report.holds and (hidden := space.inference(first).hidden(given)):
-        report = replace(report, warnings=(*report.warnings, hidden))
+    if report.holds and (blank := space.inference(first).hidden(given)):
+        report = replace(report, warnings=(*report.warnings, blank))
     if report.verdict == "broken" and (coarse := coarser(audit, report.guilty, made, step)) is not None:
         # windows have the fields that they were taken for
         guesses = [sentences.guess(report[n].name, report[n].field) for n in coarse[1]]

@@ -42,7 +42,8 @@ CUT = 1e-9  # share of the largest singular value below which a direction is non
 class Sampled(Protocol):
     """One sample, as a network is given it."""
 
-    inputs: Inputs
+    @property
+    def inputs(self) -> Inputs: ...
 
 
 class Measured(Protocol):

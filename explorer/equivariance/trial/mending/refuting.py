@@ -29,8 +29,10 @@ Row = TypeVar("Row", bound=Finding)
 class Sampled(Protocol):
     """The values of all layers on one sample, and what they are given."""
 
-    values: Mapping[str, Tensor]
-    fed: Mapping[str, tuple[Tensor, ...]]
+    @property
+    def values(self) -> Mapping[str, Tensor]: ...
+    @property
+    def fed(self) -> Mapping[str, tuple[Tensor, ...]]: ...
 
 
 class Measured(Protocol):
