@@ -13,7 +13,7 @@ from explorer.declare.inputs import Inputs
 from explorer.declare.types.fields import FieldType
 from explorer.network.inner.tiled import Tiled, rows_looked_at
 from explorer.network.inner.value import Inner
-from explorer.network.inner.watching import watching
+from explorer.network.inner.watching import STEPS, watching
 from explorer.network.input.inputs import called
 from explorer.network.opening.global_state import reseed
 from explorer.network.space import Inference, Known
@@ -48,7 +48,7 @@ def described(
     return Layer(
         name=label, module=base, kind=kind, call=int(call or 1) - 1, shape=tuple(value.shape), params=0,
         field=field, inputs=given, alone=bool(given) and all(f is not None for f in given),
-        told=math.nan if inner.pairs and _windowed(value) else math.inf, leaf=True, rank=rank,
+        told=math.nan if inner.what == STEPS or (inner.pairs and _windowed(value)) else math.inf, leaf=True, rank=rank,
         shape_in=tuple(inner.fed[0].shape) if inner.fed else (), within=inner.owner,
     )  # fmt: skip
 

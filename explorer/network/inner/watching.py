@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence
 from torch.utils.hooks import RemovableHandle
@@ -17,8 +18,10 @@ from explorer.network.inner.attention import Watch
 from explorer.network.inner.tiled import Tiled
 from explorer.network.inner.value import GATE, Emit, Inner
 from explorer.network.tracing.layers import LayerError
+from explorer.network.tracing.running import tensors_in
 from explorer.network.tracing.walking import named_modules
 
+STEPS = "steps"  # what all calls of a module give that a loop calls once for each step or node
 MOST_STEPS = 4096  # of a recurrent layer whose gates are worked out, step by step
 
 
@@ -146,12 +149,25 @@ def _inside(model: nn.Module) -> Inside:
     return next((one.inside for one in hooks if isinstance(one, Standing)), Inside({}))
 
 
+def stepwise(names: Iterable[str], modules: Collection[str]) -> frozenset[str]:
+    """Return the modules of which these names ask for what all calls give, "cell.steps"."""
+    pairs = (name.rpartition(".") for name in names if name not in modules)
+    return frozenset(owner for owner, _, what in pairs if what == STEPS and owner in modules)
+
+
 @contextmanager
-def watching(model: nn.Module, found: Callable[[str, Inner], None]) -> Iterator[Callable[[], None]]:
-    """Call `found` with the name and each value that arises in the block; yield what is called when the run is over."""
+def watching(
+    model: nn.Module, found: Callable[[str, Inner], None], steps: Collection[str] = ()
+) -> Iterator[Callable[[], None]]:
+    """Call `found` with the name and each value that arises in the block; yield what is called when the run is over.
+
+    Args:
+        steps: modules of which all calls are one value, as a loop over steps calls them.
+    """
     stack, modules = Stack(), dict(named_modules(model))
     names, inside = Names(modules), _inside(model)
     cells: dict[str, list[tuple[Tensor, dict[str, Tensor]]]] = {}
+    answers: dict[str, list[tuple[Tensor | None, Tensor]]] = {}
 
     def emit(inner: Inner) -> Tensor | None:
         name = names.name(inner)
@@ -164,6 +180,8 @@ def watching(model: nn.Module, found: Callable[[str, Inner], None]) -> Iterator[
 
     def leave(name: str, module: nn.Module, args: Any, kwargs: Any, result: Any) -> None:
         stack.leave(name)
+        if name in steps and (given := next(tensors_in(result), None)) is not None:
+            answers.setdefault(name, []).append((next(tensors_in(args), None), given.clone()))
         if isinstance(module, nn.RNNBase):
             _recurrent(name, module, args, kwargs, result, emit)
         elif isinstance(module, nn.RNNCellBase) and type(module) in (nn.LSTMCell, nn.GRUCell, nn.RNNCell):
@@ -175,6 +193,14 @@ def watching(model: nn.Module, found: Callable[[str, Inner], None]) -> Iterator[
             order = recurrent.in_order([given for given, _ in calls])
             for what, value in recurrent.stacked([values for _, values in calls], order):
                 emit(Inner(name, what, GATE, partial(_same, value)))
+        orders = {
+            name: recurrent.in_order([given for given, _ in of if given is not None]) for name, of in answers.items()
+        }
+        for name, of in answers.items():
+            # what is computed on the way says nothing of its time, and what the loop takes of a sequence does
+            times = next((o for n, o in orders.items() if o[:1] != [0] and _beside(n, name)), orders[name])
+            if len({v.shape for _, v in of}) == 1 and len(times) == len(of):
+                emit(Inner(name, STEPS, "Steps", partial(_same, torch.stack([of[k][1] for k in times]))))
 
     inside.watched += 1
     with ExitStack() as undo:
@@ -186,6 +212,11 @@ def watching(model: nn.Module, found: Callable[[str, Inner], None]) -> Iterator[
                 undo.enter_context(messages.heard(module, name, stack.listed, emit))
         undo.enter_context(Watch(stack.owner, emit))
         yield finish
+
+
+def _beside(one: str, other: str) -> bool:
+    """Say whether modules are the same one, or within the same one."""
+    return one == other or one.startswith(f"{other}.") or one.rpartition(".")[0] == other.rpartition(".")[0] != ""
 
 
 def _same(value: Tensor) -> Tensor:

@@ -19,7 +19,7 @@ from explorer.declare.inputs import Given, Inputs, laid_out
 from explorer.network.changing.conduct import require_usual
 from explorer.network.changing.interventions.hooks import standing_for
 from explorer.network.inner.value import Inner
-from explorer.network.inner.watching import watching
+from explorer.network.inner.watching import stepwise, watching
 from explorer.network.input.inputs import called
 from explorer.network.input.typed_tensors import enrol
 from explorer.network.tracing.layers import FORWARD, OUTPUT, LayerError, Trace, UncalledError, layer_error, named_error
@@ -138,7 +138,7 @@ def capture(
             handles += [m.register_forward_pre_hook(before, prepend=True, with_kwargs=True) for m in watched]
         handles.append(_Hook(after, [m._forward_hooks for m in watched]))
         try:
-            with watching(model, arisen) if inner else nullcontext() as finish:
+            with watching(model, arisen, stepwise(wanted, modules)) if inner else nullcontext() as finish:
                 result = called(model, x, clone) if isinstance(x, Inputs) else model(x.clone() if clone else x)
                 if finish is not None:
                     finish()

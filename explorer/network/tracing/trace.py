@@ -12,6 +12,7 @@ import time
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import torch
@@ -31,6 +32,7 @@ from explorer.network.space import Inference, Known, inference_of
 from explorer.network.tracing import reasons
 from explorer.network.tracing.capture import Fed
 from explorer.network.tracing.layers import FORWARD, OUTPUT, Layer, LayerError, Run, Trace, channel_names, layer_error
+from explorer.network.tracing.loops import once_a_step
 from explorer.network.tracing.reaching import reaching, widest
 from explorer.network.tracing.reasons import declares
 from explorer.network.tracing.running import measured, no_tensor, of_vmap, tensors_in, tensors_of
@@ -55,16 +57,10 @@ def trace(
 
 
 def traced_run(
-    model: nn.Module,
-    x: Given,
-    x_field: FieldType | None = None,
-    *,
-    overrides: Mapping[str, str] | None = None,
-    declared: bool = False,
-    parts: bool = False,
-    inference: Inference | None = None,
-    without: Collection[str] = (),
-) -> tuple[Trace, Run | None]:
+    model: nn.Module, x: Given, x_field: FieldType | None = None, *, overrides: Mapping[str, str] | None = None,
+    declared: bool = False, parts: bool = False, inference: Inference | None = None, without: Collection[str] = (),
+    steps: frozenset[str] = frozenset(),
+) -> tuple[Trace, Run | None]:  # fmt: skip
     """Run `model` once, describe every module call, and return what the run gave, unless it drew or overwrote numbers.
 
     Args:
@@ -75,19 +71,23 @@ def traced_run(
             than tensors in their order.
         inference: what is known of the network from a trial; by default one is made where shapes leave something open.
         without: modules and inner values that are no layers: what they do is code of the forward around them.
+        steps: modules whose calls are one layer, "cell.steps", as a loop over steps calls them; by default they are
+            found by a trial, where `parts` are asked for.
 
     Raises:
         LayerError: a module raised; `.where` names it.
         KeyError: there is no layer of an override's name.
         ValueError: an override is no field type, or does not fit the layer's shape.
     """
+    again = partial(traced_run, model, x, x_field, overrides=overrides, parts=parts, without=without)
+    without = frozenset((*without, *steps))
     # what only makes weights has no place on the way of the signal
     names = {m: n for n, m in named_modules(model) if "parametrizations" not in n.split(".") and n not in without}
     fields = {name: parse_field(text) for name, text in (overrides or {}).items() if name not in without}
     inputs = inputs_of(x, x_field).map(lambda v, _: v.detach().clone())  # the first layer may work in place
     recorder = _Recorder(names, inputs, fields, declared, parts, inference or inference_of(inputs), without)
     if not declared or recorder.inference.coincide():
-        recorder.sizes = sizes(model, names, inputs, recorder.inference)
+        recorder.sizes = sizes(model, names, inputs, recorder.inference, steps)
     handles = []
     try:
         for module in names:
@@ -96,7 +96,7 @@ def traced_run(
         drawn, start, fresh = torch.get_rng_state(), time.perf_counter(), [writes(v) for v in inputs.arguments]
         with torch.no_grad():
             try:
-                with nullcontext() if declared else watching(model, recorder.arisen) as finish:
+                with nullcontext() if declared else watching(model, recorder.arisen, steps) as finish:
                     result = called(model, inputs)
                     if finish is not None:
                         finish()
@@ -112,9 +112,11 @@ def traced_run(
     if measured(result) is None:
         raise LayerError(OUTPUT, f"the network returned {no_tensor(result)}")
     seconds, steady = time.perf_counter() - start, torch.equal(drawn, torch.get_rng_state()) and not inputs.x.is_cuda
+    if parts and not declared and not steps and (steps := once_a_step(model, inputs, recorder.calls)):
+        return again(inference=inference, steps=steps)
     layers = recorder.finish(result)
     if inference is None and not declared and (wiser := studied(model, inputs, recorder.inference, layers)) is not None:
-        return traced_run(model, x, x_field, overrides=overrides, parts=parts, inference=wiser, without=without)
+        return again(inference=wiser, steps=steps)
     changed = overwritten(inputs.arguments, fresh, inputs_of(x, x_field).arguments)
     clones = changed or recorder.overwritten() or any(getattr(m, "inplace", False) for _, m in named_modules(model))
     layers = reaching(model, inputs, recorder.inference, layers if declared else sharing(model, inputs, layers))

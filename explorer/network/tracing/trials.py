@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import io
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stderr
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
@@ -322,8 +322,14 @@ class Sizes:
     answered: tuple[int, ...]
 
 
-def sizes(model: nn.Module, names: Mapping[nn.Module, str], inputs: Inputs, inference: Inference) -> dict[str, Sizes]:
-    """Return the shapes of calls for inputs with fewer places, as far as the network comes with such inputs."""
+def sizes(
+    model: nn.Module, names: Mapping[nn.Module, str], inputs: Inputs, inference: Inference, steps: Collection[str] = ()
+) -> dict[str, Sizes]:
+    """Return the shapes of calls for inputs with fewer places, as far as the network comes with such inputs.
+
+    Args:
+        steps: modules of which all calls are one value.
+    """
     found: dict[str, Sizes] = {}
     calls: dict[str, int] = {}
 
@@ -346,7 +352,7 @@ def sizes(model: nn.Module, names: Mapping[nn.Module, str], inputs: Inputs, infe
         handles = [m.register_forward_hook(leave, with_kwargs=True) for m in names]
         with (
             evaluating(model), torch.no_grad(), bounded(model), redirect_stderr(io.StringIO()),
-            watching(model, arisen) as finish,
+            watching(model, arisen, steps) as finish,
         ):  # fmt: skip
             called(model, other, clone=True)
             finish()

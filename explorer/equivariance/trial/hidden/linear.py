@@ -58,6 +58,8 @@ class Measured(Protocol):
     @property
     def acted(self) -> Mapping[str, object]: ...
     @property
+    def table(self) -> Mapping[str, Mapping[str, tuple[float | None, float | None]]]: ...
+    @property
     def random(self) -> Sequence[str]: ...
     @property
     def unsteady(self) -> Sequence[str]: ...
@@ -112,7 +114,12 @@ def following(audit: Measured, rows: Sequence[Finding], elements: Sequence[tuple
     layers = [layer for layer in audit.trace.layers if layer.within is None and layer.module]
     calls = list(dict.fromkeys(layer.called for layer in layers if layer.name in seen))
     given = [case.inputs for case in audit.cases]
-    acting = [g for label, g in elements if label in audit.acted and _is_whole(g, given[0])]
+    worst = {
+        label: max(audit.table[n].get(label, (None,))[0] or 0.0 for n in audit.trace.outputs) for label, _ in elements
+    }
+    # under an element that shows no fault everything follows
+    broken = sorted((one for one in elements if worst[one[0]]), key=lambda one: -worst[one[0]])
+    acting = [g for label, g in broken if label in audit.acted and _is_whole(g, given[0])]
     if not calls or not acting or faulty.isdisjoint(audit.trace.outputs) or audit.random or audit.unsteady:
         return None
     runs = _Runs(audit, given, [n.name for n in layers if n.called in calls], acting[:ELEMENTS])
