@@ -181,7 +181,7 @@ class SlicesView(FrameView[tuple[Square, VolumePart]]):
         assert self.place is not None
         for grid, panel, title, levels in zip(self.grids, self.panels, self._titles, self.levels, strict=False):
             told = self._told(panel)
-            grid.set_title(f"{title}{told}", brief=(title,) if told else ())
+            grid.set_title(f"{title} · {told}" if told else title, brief=(title,) if told else ())
             grid.set_values(panel.slices(self.place), *levels, 3, ACROSS)
             grid.set_marks(panel.mark(self.place))
             grid.set_ends(panel.ends())
@@ -195,7 +195,7 @@ class SlicesView(FrameView[tuple[Square, VolumePart]]):
         """Return how long the voxels of x are, where its file says it."""
         long = dict.fromkeys(map(figure, panel.part.voxel if panel.name == "x" else ()))
         told = next(iter(long), "") if len(long) == 1 else "×".join(map(figure, panel.part.voxel))
-        return f" · voxels of {told} mm" if long else ""
+        return f"voxels of {told} mm" if long else ""
 
     # what the person does ---------------------------------------------------------------------------------------
     def _go(self, place: Place) -> None:
@@ -244,8 +244,8 @@ class SlicesView(FrameView[tuple[Square, VolumePart]]):
         layer = f"layer {square.layer.name}, {part.name_of(part.channel)}" if part.values is not None else ""
         scales = dict.fromkeys(f"{kind} {figure(low)} to {figure(high)}" for low, high, kind in self.levels)
         at = ", ".join(f"{name} {k}" for name, k in zip(PLANES, self.place, strict=True))
-        ends = ", letters at the ends of axes as in its file" if part.ends else ""
-        told = f"{self._told(self.panels[0])}{ends}"
+        ends = "letters at the ends of axes as in its file" if part.ends else ""
+        told = "".join(f", {words}" for words in (self._told(self.panels[0]), ends) if words)
         return f"Slices at {at}{told}{'; ' if layer else ''}{layer}: {subject(self.frame)}; {', '.join(scales)}."
 
     def apply_theme(self) -> None:
