@@ -120,14 +120,14 @@ class View(QWidget):
     def reveal(self, layer: str) -> None:
         """Turn to a layer, where a view shows more than that."""
 
-    def entry(self, field: str, name: str, told: str) -> QModelIndex | None:
+    def choice_row(self, field: str, name: str, told: str) -> QModelIndex | None:
         """Return the row at which a person chooses `name` for a field of the state, where a text has told its title.
 
         A view that lists what can be chosen says so: a lesson points at the row. None where there is none.
         """
         return None
 
-    def bring_entry(self, index: QModelIndex) -> None:
+    def bring_row(self, index: QModelIndex) -> None:
         """Bring such a row into sight."""
 
     def turntable(self, count: int) -> Iterator[QImage] | None:

@@ -216,12 +216,12 @@ class GalleryView(StateView):
         self.nothing.setText(f"{advice or said}{link}")
         self._pages.setCurrentWidget(self.nothing)
 
-    def entry(self, field: str, name: str, told: str) -> QModelIndex | None:
+    def choice_row(self, field: str, name: str, told: str) -> QModelIndex | None:
         cards = {"model": self.models, "models": self.models, "compare": self.models, "sample": self.data}.get(field)
         found = None if cards is None else next((i for i in _items(cards) if _is(cards.info(i), name, told)), None)
         return None if cards is None or found is None else cards.indexFromItem(found)
 
-    def bring_entry(self, index: QModelIndex) -> None:
+    def bring_row(self, index: QModelIndex) -> None:
         cards = self.data if index.model() is self.data.model() else self.models
         self.tabs.setCurrentIndex(int(cards is self.data))
         if cards.isRowHidden(index.row()):

@@ -104,7 +104,7 @@ def bring(shell: Shell, task: Task) -> None:
     view = shell.panes.named(name)
     _scroll(view, task)
     if view is not None and (index := _entry(view, task)) is not None:
-        view.bring_entry(index)
+        view.bring_row(index)
 
 
 def scroll_to(shell: Shell, task: Task) -> None:
@@ -119,7 +119,7 @@ def _entry(view: View, task: Task) -> QModelIndex | None:
     for pattern in () if task.reveal else task.patterns:
         for field, wanted in pattern.items():
             for name in wanted if isinstance(wanted, list | tuple) else (wanted,):
-                if isinstance(name, str) and (index := view.entry(field, name, task.do)) is not None:
+                if isinstance(name, str) and (index := view.choice_row(field, name, task.do)) is not None:
                     return index
     return None
 

@@ -102,8 +102,9 @@ def _loaded(path: Path, part: str) -> tuple[NDArray[Any], tuple[str, ...], int, 
                 f"its grid lies obliquely, turned by {angle:.0f} degrees against x, y and z",
                 "resample it to axes of space, as nilearn.image.resample_img does",
             )
-        known = any(form(coded=True)[1] for form in (image.get_sform, image.get_qform))  # else its affine is a default
-        unit = _LONG.get(image.header.get_xyzt_units()[0], 1.0)  # type: ignore[no-untyped-call]
+        header: Any = image.header
+        known = bool(header["sform_code"] or header["qform_code"])  # else its affine is a default
+        unit = _LONG.get(header.get_xyzt_units()[0], 1.0)
         count = shape[3] if len(shape) > 3 else 1
         wanted = require_part(part, count, "volume")
         one = slice(wanted, wanted + 1), *[slice(0, 1)] * (len(shape) - 4)

@@ -29,8 +29,8 @@ def _write_nifti(sample: Sample, path: Path) -> tuple[str, ...]:
     affine = np.diag([*sizes, 1.0])
     affine[:3, 3] = -sizes * (np.array(there.shape[:3]) - 1) / 2  # the middle of the volume is that of space
     image = Nifti1Image(np.ascontiguousarray(there), affine)  # type: ignore[no-untyped-call]
-    image.header.set_xyzt_units("mm")
-    content: bytes = image.to_bytes()  # type: ignore[no-untyped-call]
+    image.header.set_xyzt_units("mm")  # type: ignore[no-untyped-call]
+    content: bytes = image.to_bytes()
     path.write_bytes(gzip.compress(content, 6, mtime=0) if path.suffix.lower() == ".gz" else content)
     return () if sample.voxel else ("voxels are written as 1 mm wide",)
 
