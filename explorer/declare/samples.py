@@ -52,6 +52,9 @@ class Sample:
     calendar: tuple[float, ...] = ()
     parts: int = 1  # how many there are in the file or batch that it comes from: "name#k" is the k-th
     label_names: tuple[str, ...] = ()  # of a mesh: what each class of `label` is called, or empty
+    voxel: tuple[float, ...] = ()  # of a volume: how long its voxels are along x, y and z, in mm, or empty
+    # of a volume of a body: on which side of it x, y and z begin and end, ("L", "R", "P", "A", "I", "S"); else empty
+    ends: tuple[str, ...] = ()
     asked: tuple[tuple[str, str], ...] = ()  # what a person chose of how it is fitted to a network
 
     def choice(self, name: str, default: str) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QPoint, Signal
+from PySide6.QtCore import QModelIndex, QPoint, Signal
 from PySide6.QtGui import QImage, QPixmap
 from PySide6.QtWidgets import QAbstractScrollArea, QWidget
 
@@ -119,6 +119,16 @@ class View(QWidget):
 
     def reveal(self, layer: str) -> None:
         """Turn to a layer, where a view shows more than that."""
+
+    def choice_row(self, field: str, name: str, told: str) -> QModelIndex | None:
+        """Return the row at which a person chooses `name` for a field of the state, where a text has told its title.
+
+        A view that lists what can be chosen says so: a lesson points at the row. None where there is none.
+        """
+        return None
+
+    def bring_row(self, index: QModelIndex) -> None:
+        """Bring such a row into sight."""
 
     def turntable(self, count: int) -> Iterator[QImage] | None:
         """Return `count` pictures of one full turn of what is shown, made one by one; None where nothing can turn."""

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QPoint, QRectF, Qt, Signal
-from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QResizeEvent, QWheelEvent
+from PySide6.QtCore import QEvent, QPoint, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QAbstractScrollArea, QLabel, QVBoxLayout, QWidget
 
 from explorer.square.analyses.latent.part import Latent
@@ -23,6 +23,9 @@ NONE = "This network decodes nothing.\nChoose an autoencoder in the gallery, suc
 SOON = "Decoding random codes…"
 SIDES = (20, 160)  # pixels of an image, at the least and at the most
 GAP = 2
+KEYS = (
+    Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown, Qt.Key.Key_Home, Qt.Key.Key_End,
+)  # fmt: skip
 
 
 class Tiles(QAbstractScrollArea):
@@ -36,7 +39,7 @@ class Tiles(QAbstractScrollArea):
         self.side = 44
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.viewport().setMouseTracking(True)
-        self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
 
     def show_images(self, images: NDArray[np.uint8]) -> None:
         """Show (n, height, width); the place that is scrolled to is kept."""
@@ -58,6 +61,27 @@ class Tiles(QAbstractScrollArea):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._fit()
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and not event.modifiers():
+            if event.key() in KEYS:
+                event.accept()  # here the arrows scroll; elsewhere they shift the input
+                return True
+        return super().event(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        bar = self.verticalScrollBar()
+        if event.key() in (Qt.Key.Key_Home, Qt.Key.Key_End):
+            bar.setValue(bar.minimum() if event.key() == Qt.Key.Key_Home else bar.maximum())
+        else:
+            super().keyPressEvent(event)
+
+    def size_of_whole(self, room: QSize) -> QSize:
+        """Return the size, with its frame, at which the rows and columns that fit into so much room are all of it."""
+        frame, step = GAP + 2 * self.frameWidth(), self.side + GAP
+        across, down = max(1, (room.width() - frame) // step), max(1, (room.height() - frame) // step)
+        down = min(down, max(1, math.ceil(len(self.images) / across)))
+        return QSize(across * step + frame, down * step + frame)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         if event.modifiers() & Qt.KeyboardModifier.ControlModifier:
@@ -153,6 +177,22 @@ class SamplesView(FrameView[Latent]):
         asked = parts[0].asked if parts else ()
         more = f": {asked[number]}" if 0 <= number < len(asked) else ""
         return "" if number < 0 else f"sample {number}{more}"
+
+    def settle(self) -> None:
+        """Begin a figure with a whole row."""
+        bar, step = self.tiles.verticalScrollBar(), self.tiles.side + GAP
+        bar.setValue(round(bar.value() / step) * step)
+
+    def figure_size(self) -> QSize:
+        """Return a size without halves of images at the right and below."""
+        above = self.said.sizeHint().height()
+        return self.tiles.size_of_whole(self.size() - QSize(0, above)) + QSize(0, above)
+
+    def height_at(self, width: int) -> int:
+        """Return the height of a figure of another width that is as flat."""
+        above = self.said.sizeHint().height()
+        high = round(width * self.height() / max(1, self.width())) - above
+        return self.tiles.size_of_whole(QSize(width, high)).height() + above
 
     def numbers(self) -> dict[str, NDArray[Any]]:
         parts = self.parts()

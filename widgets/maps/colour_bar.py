@@ -42,7 +42,9 @@ class ColourBar(Bar):
 
     def _write(self) -> None:
         many = self.size().height() >= 6.5 * QFontMetricsF(font(10)).height()
-        shares = (0.0, 0.25, 0.5, 0.75, 1.0) if many else (0.0, 0.5, 1.0)
+        shares: tuple[float, ...] = (0.0, 0.25, 0.5, 0.75, 1.0) if many else (0.0, 0.5, 1.0)
+        if self.low == self.high:  # one value, which maps draw in the middle colour
+            shares = (0.5,)
         self.setLevels((0.0, 1.0))
         values = [self.low + share * (self.high - self.low) for share in shares]
         least = NOTHING * max(abs(self.low), abs(self.high))

@@ -162,7 +162,7 @@ def shares(values: NDArray[Any] | None) -> bool:
         return False
     if not _whole(values[..., :1, :]) or not _whole(values):  # a row of each map tells most of them apart
         return False
-    return bool(np.nanmin(values) >= 0)
+    return bool(np.isfinite(values).any()) and not bool((values < 0).any())
 
 
 def _whole(values: NDArray[Any]) -> bool:

@@ -25,7 +25,7 @@ from widgets.charts.items.marks import ink
 from widgets.maps.diagram import colour, font
 from widgets.maps.linking import Place, precise
 from widgets.maps.map_grid import MapGrid
-from widgets.maps.mosaic import symmetric_scale
+from widgets.maps.mosaic import counted, shares, symmetric_scale
 from widgets.stage.hands import hands_of
 
 NOTHING = "Drop an image or pick a digit to see the matrices of a network."
@@ -107,7 +107,7 @@ class PixelAxis(ValueAxis):
 
 
 class MatrixView(FrameView[str]):
-    """One of the layer's matrices at a time, on a symmetric scale, beside that of the second model."""
+    """One of the layer's matrices at a time, beside that of the second model: on a symmetric scale, or from 0 on."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -117,7 +117,7 @@ class MatrixView(FrameView[str]):
         # else titles of the next network are cut
         self.choice.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.choice.currentTextChanged.connect(self._choose)
-        self._scale = 1.0
+        self._scale, self._signed = 1.0, True
         self._chosen = ""
         self.grids = (MapGrid(), MapGrid())
         self.axes = tuple((PixelAxis("bottom"), PixelAxis("left")) for _ in self.grids)
@@ -184,6 +184,10 @@ class MatrixView(FrameView[str]):
         squares, title = self.squares, self.choice.currentText()
         matrices = [s.matrices.get(title) for s in squares]
         self._scale = symmetric_scale(matrices)
+        known = [m for m in matrices if m is not None and m.size]
+        # who is near whom, how often, or which share: no sign, so from the ground colour on, as in Attention and pairs
+        self._signed = not known or not (all(map(counted, known)) or all(map(shares, known)))
+        low, kind = (-self._scale, "signed") if self._signed else (0.0, "error")
         for i, (grid, axes) in enumerate(zip(self.grids, self.axes)):
             grid.setVisible(i < len(squares))
             if i >= len(squares):
@@ -199,7 +203,7 @@ class MatrixView(FrameView[str]):
             # what rows and columns are is said at the axes too
             size, short = f"{rows}×{columns}", name.rsplit(": ", 1)[0]
             grid.set_title(f"{name}, {size}", role, (f"{short}, {size}", short))
-            grid.set_values(matrix[None], -self._scale, self._scale)
+            grid.set_values(matrix[None], low, self._scale, kind)
             tiled = TILED.search(title)
             for axis, count, named in zip(axes, (columns, rows), named_in(title)):
                 axis.show_pixels(count, 0 if tiled else row_length(count, square, guess=not named), named, not tiled)
@@ -248,7 +252,8 @@ class MatrixView(FrameView[str]):
     def caption(self) -> str:
         title = self.choice.currentText()
         parts = [f"{s.model}, matrix {title}" for s in self.squares if title in s.matrices]
-        return f"{'; '.join(parts)}, colours ±{figure(self._scale)}" if parts else ""
+        colours = f"±{figure(self._scale)}" if self._signed else f"0 to {figure(self._scale)}"
+        return f"{'; '.join(parts)}, colours {colours}" if parts else ""
 
 
 def named_in(title: str) -> tuple[str, str]:

@@ -20,9 +20,12 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import (
     QAbstractButton,
+    QAbstractItemView,
+    QAbstractSlider,
     QAbstractSpinBox,
     QApplication,
     QComboBox,
+    QTabBar,
     QToolBar,
     QWhatsThis,
     QWidget,
@@ -59,6 +62,7 @@ from widgets.window.room.shell import Shell
 
 SIZE = QSize(1280, 800)
 STEPPING = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown, Qt.Key.Key_Home, Qt.Key.Key_End)
+ASIDE = (Qt.Key.Key_Left, Qt.Key.Key_Right)
 
 
 class MainWindow(Shell):
@@ -414,6 +418,8 @@ def _wants_key(widget: QWidget | None, event: Any, clicked: bool) -> bool:
         return event.key() == Qt.Key.Key_Space and not clicked
     if isinstance(widget, QComboBox) and clicked:
         return event.key() in STEPPING
+    if isinstance(widget, QAbstractSlider | QTabBar | QAbstractItemView):  # a click shows where its arrows go on from
+        return event.key() in STEPPING + ASIDE
     # what they take in: letters choose an item, brackets and arrows belong to them; F1 and the like say nothing to them
     others = event.key() == Qt.Key.Key_Escape or Qt.Key.Key_F1 <= event.key() <= Qt.Key.Key_F35
     return isinstance(widget, QComboBox | QAbstractSpinBox) and not others

@@ -11,7 +11,8 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtCore import QEvent, QPoint, QPointF, QSize, Qt
+from PySide6.QtGui import QKeyEvent
 from pytestqt.qtbot import QtBot
 
 import main
@@ -307,3 +308,23 @@ def test_samples_are_counted_that_were_not_painted_yet(qtbot: QtBot) -> None:
     tiles.show()
     tiles.show_images(np.zeros((100, 29, 29), np.uint8))
     assert tiles.columns == 4 and len(tiles.seen) == 12
+
+
+def test_a_figure_of_samples_has_no_halves_and_arrows_scroll(qtbot: QtBot) -> None:
+    tiles = Tiles()
+    qtbot.addWidget(tiles)
+    tiles.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)  # as on paper
+    tiles.resize(330, 215)
+    tiles.show()
+    tiles.show_images(np.zeros((100, 29, 29), np.uint8))
+    tiles.resize(tiles.size_of_whole(tiles.size()))
+    step = tiles.side + GAP
+    assert (tiles.viewport().width() - GAP) % step == 0 and (tiles.viewport().height() - GAP) % step == 0
+    assert tiles.size_of_whole(QSize(330, 9000)).height() < 9000, "no taller than its rows"
+    asked = QKeyEvent(QEvent.Type.ShortcutOverride, Qt.Key.Key_Down, Qt.KeyboardModifier.NoModifier)
+    asked.ignore()
+    assert tiles.event(asked) and asked.isAccepted(), "an action took the arrow"
+    qtbot.keyClick(tiles, Qt.Key.Key_Down)
+    assert tiles.verticalScrollBar().value() == step
+    qtbot.keyClick(tiles, Qt.Key.Key_End)
+    assert tiles.seen[-1] == 99

@@ -65,6 +65,13 @@ def test_other_ends_alone_change_the_numbers_and_not_the_colours(qtbot: QtBot) -
     assert [text for _, text in bar.axis._tickLevels[0]][-1] == "0.5"
 
 
+def test_a_scale_of_one_value_says_it_once(qtbot: QtBot) -> None:
+    bar = ColourBar()
+    bar.dress()
+    bar.set_levels(0.0, 0.0, "grey")
+    assert bar.axis._tickLevels[0] == [(0.5, "0")], "of a volume of zeros it went up to 1e-12"
+
+
 def test_what_no_colour_shows_is_written_as_zero(qtbot: QtBot) -> None:
     bar = ColourBar()
     bar.dress()

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -16,6 +19,7 @@ from widgets.base.text.indices import with_indices
 from widgets.views.equation import EquationView
 
 ODD = odd_frames()
+LESSONS = Path(__file__).resolve().parents[3] / "resources" / "lessons"
 
 
 @pytest.fixture
@@ -179,3 +183,24 @@ def test_a_page_as_narrow_as_its_dock_has_no_bar_to_scroll_it_sideways(view):
     view.show()
     assert view.info is not None and len(max(view.info.source.splitlines(), key=len)) > 60
     assert view.page.horizontalScrollBar().maximum() == 0
+
+
+@pytest.mark.parametrize(
+    ("plain", "shown"),
+    [
+        ("δ^(l+1)", "δ<sup>l+1</sup>"),
+        ("e^(b_f)", "e<sup>b<sub>f</sub></sup>"),
+        ("f^l_m Y^l_m", "f<sup>l</sup><sub>m</sub> Y<sup>l</sup><sub>m</sub>"),
+        ("D^−½ A", "D<sup>−½</sup> A"),
+        ("x_p¹E", "x<sub>p</sub>¹E"),
+        ("softmax_j(q_t)", "softmax<sub>j</sub>(q<sub>t</sub>)"),
+    ],
+)
+def test_indices_in_brackets_with_signs_and_above_each_other_are_set(plain: str, shown: str) -> None:
+    assert with_indices(plain) == shown
+
+
+def test_no_equation_of_a_lesson_keeps_the_marks_of_its_indices() -> None:
+    for path in sorted(LESSONS.glob("*.json")):
+        left = re.sub(r"<[^>]*>", "", with_indices(json.loads(path.read_text(encoding="utf-8")).get("equation", "")))
+        assert not re.search(r"[_^]", left), f"{path.name}: {left}"

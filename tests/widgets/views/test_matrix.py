@@ -63,6 +63,20 @@ def test_one_of_several_matrices_is_chosen_and_kept(qtbot: QtBot) -> None:
     assert view.choice.currentText() == "V"
 
 
+def test_what_has_no_sign_is_drawn_from_nothing_on(qtbot: QtBot) -> None:
+    view = MatrixView()
+    near = (np.arange(16).reshape(4, 4) % 3 == 0).astype(np.float32)
+    for values, low, said in (
+        (near, 0.0, "0 to 1"),
+        (near - 0.5, -0.5, "±0.5"),
+        (near / near.sum(1)[:, None], 0.0, "0 to 1"),
+    ):
+        shown(qtbot, view, frame_of({"matrices": {"near": values}}))
+        assert (view.grids[0].bar.low, view.caption().rpartition("colours ")[2]) == (low, said)
+    shown(qtbot, view, frame_of({"matrices": {"near": near}}, {"matrices": {"near": -near}}))
+    assert [grid.bar.low for grid in view.grids] == [-1.0, -1.0]  # one scale for both networks
+
+
 def test_the_titles_of_the_next_network_have_room(qtbot: QtBot) -> None:
     view = MatrixView()
     shown(qtbot, view, frame_of({"matrices": {title: np.eye(9, dtype=np.float32) for title in "WV"}}))

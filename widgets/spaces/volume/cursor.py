@@ -59,11 +59,19 @@ class Panel:
         z, y, x = self.at(place) or _middle(self.values) if place is not None else _middle(self.values)
         side = max(self.values.shape)
         framed = np.full((3, side, side), np.nan, np.float32)
-        # a person looks along z, from the front along y, and from the right along x; z points up in the last two
+        # a person looks from above along z, from behind along y, from the left along x; z points up in the last two
         for k, image in enumerate((self.values[z], self.values[::-1, y], self.values[::-1, :, x])):
             top, left = (side - image.shape[0]) // 2, (side - image.shape[1]) // 2
             framed[k, top : top + image.shape[0], left : left + image.shape[1]] = image
         return framed
+
+    def ends(self) -> tuple[tuple[str, str, str, str], ...]:
+        """Return what lies at the left, the right, the top and the bottom of each slice; () where it is not known."""
+        found = self.part.ends_of_gx() if self.moved else self.part.ends
+        if not found:
+            return ()
+        x0, x1, y0, y1, z0, z1 = found
+        return (x0, x1, y1, y0), (x0, x1, z1, z0), (y1, y0, z1, z0)
 
     def mark(self, place: Place) -> tuple[tuple[int, int, int], ...]:
         """Return where a voxel is on the three slices: number, row, column."""

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QPoint, QSignalBlocker, QSize, Qt, Signal
+from PySide6.QtCore import QModelIndex, QPoint, QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import (
     QHBoxLayout,
@@ -216,6 +216,18 @@ class GalleryView(StateView):
         self.nothing.setText(f"{advice or said}{link}")
         self._pages.setCurrentWidget(self.nothing)
 
+    def choice_row(self, field: str, name: str, told: str) -> QModelIndex | None:
+        cards = {"model": self.models, "models": self.models, "compare": self.models, "sample": self.data}.get(field)
+        found = None if cards is None else next((i for i in _items(cards) if _is(cards.info(i), name, told)), None)
+        return None if cards is None or found is None else cards.indexFromItem(found)
+
+    def bring_row(self, index: QModelIndex) -> None:
+        cards = self.data if index.model() is self.data.model() else self.models
+        self.tabs.setCurrentIndex(int(cards is self.data))
+        if cards.isRowHidden(index.row()):
+            self.show_all()
+        cards.scrollTo(index, Cards.ScrollHint.PositionAtCenter)
+
     def show_all(self) -> None:
         """List everything again: no word is searched for, and nothing is left out."""
         self.search.clear()
@@ -370,6 +382,10 @@ def _place(info: ModelInfo) -> tuple[Any, ...]:
 
 def _items(cards: Cards) -> list[QListWidgetItem]:
     return [cards.item(row) for row in range(cards.count())]
+
+
+def _is(info: Any, name: str, told: str) -> bool:
+    return info is not None and info.name == name and info.title in told
 
 
 def _called(info: ModelInfo | SampleInfo) -> str:

@@ -186,6 +186,13 @@ class LayersView(FrameView[Square]):
         self.error_delegate.low = scale_for(self.frame.state.dtype).low if self.frame is not None else 1e-9
         self.tree.viewport().update()
 
+    def choice_row(self, field: str, name: str, told: str) -> QModelIndex | None:
+        index = self.model.index_of(name) if field == "layer" and name in told else QModelIndex()
+        return index if index.isValid() else None
+
+    def bring_row(self, index: QModelIndex) -> None:
+        self.tree.scrollTo(index, QAbstractItemView.ScrollHint.PositionAtCenter)
+
     def _mark(self, layer: str) -> None:
         """Make the selected layer the current row, without an answer to it."""
         index, now = self.model.index_of(layer), self.tree.currentIndex()

@@ -7,6 +7,7 @@ from functools import partial
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import (
+    QApplication,
     QDockWidget,
     QFrame,
     QHBoxLayout,
@@ -137,8 +138,13 @@ class LessonPanel(QDockWidget):
 
     def show_walk(self, walk: Walk, answered: set[int]) -> None:
         """Show which steps are done."""
+        held = QApplication.focusWidget()
         for k, card in enumerate(self.cards):
             card.show_state(walk.done[k], k == walk.current, walk.parts(k), k in answered)
+        if held is not None and held.isHidden() and any(card.isAncestorOf(held) for card in self.cards):
+            # a button has gone with its step: who works by keys goes on at the next one, and not far off
+            buttons = self.cards[walk.current].findChildren(QPushButton) if 0 <= walk.current < len(self.cards) else []
+            next((button for button in buttons if not button.isHidden()), self.restart).setFocus()
 
     def show_place(self, number: int, done: int, of: int) -> None:
         """Show which lesson this is, counted from 1 (0: one of somebody's own), and how many of all are done."""

@@ -7,13 +7,14 @@ from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from typing import Any
 
-from PySide6.QtCore import QPoint, QRect
+from PySide6.QtCore import QModelIndex, QPoint, QRect
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QComboBox, QScrollArea, QTabBar, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QComboBox, QScrollArea, QTabBar, QWidget
 
 from explorer.state.lessons.pattern import CHOSEN, view_named
 from explorer.state.lessons.tasks import Task
 from widgets.base.controls.param_control import ParamControl
+from widgets.base.view import View
 from widgets.window.room.shell import Shell
 
 # the view in which a person changes a field of the state; of all others the view in front
@@ -85,6 +86,8 @@ def place_of(shell: Shell, task: Task) -> QRect | None:
         return _tab_of(shell, seat.spec.title)
     if (place := _list_of(shell, name, task)) is not None:
         return place
+    if seat.view is not None and (row := _row_in(shell, seat.view, task)) is not None:
+        return row
     for control in _controls(seat if seat.view is not None else None, task):
         seen = _unfolded(control, seat)
         if seen is not None and not seen.visibleRegion().isEmpty():
@@ -98,7 +101,10 @@ def bring(shell: Shell, task: Task) -> None:
         return
     name = _aim(shell, task)
     shell.show_view(name)
-    _scroll(shell.panes.named(name), task)
+    view = shell.panes.named(name)
+    _scroll(view, task)
+    if view is not None and (index := _entry(view, task)) is not None:
+        view.bring_row(index)
 
 
 def scroll_to(shell: Shell, task: Task) -> None:
@@ -106,6 +112,28 @@ def scroll_to(shell: Shell, task: Task) -> None:
     name = _aim(shell, task)
     if name in in_sight(shell):
         _scroll(shell.panes.named(name), task)
+
+
+def _entry(view: View, task: Task) -> QModelIndex | None:
+    """Return the row of a list in a view that a step names as what to choose; a riddle names none."""
+    for pattern in () if task.reveal else task.patterns:
+        for field, wanted in pattern.items():
+            for name in wanted if isinstance(wanted, list | tuple) else (wanted,):
+                if isinstance(name, str) and (index := view.choice_row(field, name, task.do)) is not None:
+                    return index
+    return None
+
+
+def _row_in(shell: Shell, view: View, task: Task) -> QRect | None:
+    """Return the place of that row in the window, None while it cannot be seen."""
+    index = _entry(view, task)
+    lists = view.findChildren(QAbstractItemView) if index is not None else []
+    shown = next((each for each in lists if index is not None and each.model() is index.model()), None)
+    if shown is None or index is None or not shown.isVisible():
+        return None
+    port = shown.viewport()
+    rect = shown.visualRect(index).intersected(port.rect())
+    return None if rect.isEmpty() else QRect(port.mapTo(shell, rect.topLeft()), rect.size())
 
 
 def areas_of(shell: Shell, task: Task) -> list[QScrollArea]:

@@ -286,7 +286,8 @@ class LossChart(StepChart):
         last = max((float(points.x[-1]) for _, points, _ in curves if len(points)), default=1.0)
         self.show_curves(curves, last, over, until=until)
         t = theme.current()
-        self.header.write([(title, t.text, True), *((name, colour, False) for name, _, colour in curves)])
+        words = [(title, t.text, True), *((name, colour, False) for name, _, colour in curves)]
+        self.header.write([(text.replace("_", " "), colour, bold) for text, colour, bold in words])
 
 
 def parts_of(run: Run) -> Mapping[str, Series]:

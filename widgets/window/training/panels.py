@@ -81,7 +81,7 @@ class LossPanel(Panel):
             chart.rewound.connect(self.rewound)
         self.part = QComboBox()
         self.part.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)  # parts are known once it learns
-        self.part.addItem("loss")
+        self.part.addItem("loss", "loss")
         self.part.currentIndexChanged.connect(self.changed)
         self.log = QCheckBox("Logarithmic")
         self.log.setChecked(True)
@@ -100,7 +100,7 @@ class LossPanel(Panel):
     def show_runs(self, runs: Sequence[Run], steered: Run) -> None:
         self.runs = runs = self.overlaid.of(runs, steered)
         self._offer(steered)
-        if self.part.currentText() == PARTS:
+        if self.part.currentData() == PARTS:
             self.runs = runs = [steered]
         # minus a likelihood, say, may be below zero, where a logarithm has no place
         below = any((points.y < 0).any() for run in runs for points in self.chosen(run).values())
@@ -108,14 +108,14 @@ class LossPanel(Panel):
         self.log.setEnabled(not below)
         self.log.setToolTip("Values below zero have no logarithm: the axis is level" if below else "")
         self.scales.setCurrentWidget(chart)
-        if self.part.currentText() == PARTS:
+        if self.part.currentData() == PARTS:
             chart.show_parts(steered, self.smooth.value())
         else:
-            chart.show_runs(runs, self.part.currentText(), self.smooth.value())
+            chart.show_runs(runs, self.part.currentData(), self.smooth.value())
         chart.stand(steered)
 
     def chosen(self, run: Run) -> Mapping[str, Series]:
-        part = self.part.currentText()
+        part = self.part.currentData()
         if part == PARTS:
             return parts_of(run)
         return {name: points for name, points in (run.told.losses | run.told.figures).items() if name == part}
@@ -124,12 +124,13 @@ class LossPanel(Panel):
         parts = [PARTS] if len(parts_of(steered)) > 1 else []
         told = (name for run in self.runs for name in (*run.told.losses, *run.told.figures))
         names = list(dict.fromkeys(["loss", *parts, *told]))
-        if names != [self.part.itemText(k) for k in range(self.part.count())]:
+        if names != [self.part.itemData(k) for k in range(self.part.count())]:
             with QSignalBlocker(self.part):
-                chosen = self.part.currentText()
+                chosen = self.part.currentData()
                 self.part.clear()
-                self.part.addItems(names)
-                self.part.setCurrentText(chosen)
+                for name in names:
+                    self.part.addItem(name.replace("_", " "), name)  # as in the line below the curves
+                self.part.setCurrentIndex(max(0, self.part.findData(chosen)))
 
     def apply_theme(self) -> None:
         for chart in (self.chart, self.level):

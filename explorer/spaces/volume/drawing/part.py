@@ -38,6 +38,7 @@ def volume_part(one: BothWays) -> VolumePart:
     plain = VolumePart(
         _input(p, step), gx, None, None, None, None, 0, 0, 1.0, maps, (z, y, x), strides=(step, 1, 1),
         routes=routes_of(p), curves=curves_of(p), spectrum=_spectrum(one, field),
+        voxel=p.sample.voxel if p.sample else (), ends=p.sample.ends if p.sample else (),
     )  # fmt: skip
     if field is None or not isinstance(field.domain, Voxels) or math.isinf(field.spacing):
         return plain

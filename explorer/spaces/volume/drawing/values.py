@@ -17,6 +17,8 @@ from explorer.spaces.volume.elements.volume_turn import VolumeTurn
 from explorer.spaces.volume.fields import Sides
 from explorer.square.frame import Array
 
+TURNED = 1e-6  # of the entries of a matrix, up to which an axis counts as one of the three
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class VolumePart(Routed, Degreed):
@@ -40,6 +42,8 @@ class VolumePart(Routed, Degreed):
         routes: {steerable convolution: its paths, with what they carry of x}.
         spectrum: sizes of the layer's values by degree, over all voxels; None where it has no degrees.
         curves: {layer: functions of a distance that it shows}.
+        voxel: how long the voxels of x are along x, y and z, in mm; () where that is not known.
+        ends: what lies where x, y and z begin and end, ("L", "R", "P", "A", "I", "S"); () where that is not known.
     """
 
     data: ClassVar[str] = "volume"
@@ -68,6 +72,8 @@ class VolumePart(Routed, Degreed):
     curves: Mapping[str, Curve] = field_of(default_factory=dict)
     kinds: tuple[str, ...] = ()
     back: Array | None = None
+    voxel: tuple[float, ...] = ()
+    ends: tuple[str, ...] = ()
 
     def spectrum_at(self, place: int | None) -> Spectrum | None:
         return self.spectrum
@@ -109,6 +115,20 @@ class VolumePart(Routed, Degreed):
                 return None
         z, y, x = (int(v) for v in at[0])
         return z, y, x
+
+    def ends_of_gx(self) -> tuple[str, ...]:
+        """Return what lies where the axes of ρ(g)x begin and end; () where they run between those of x."""
+        turned = np.eye(3)
+        for one in self.maps:
+            turned = one.matrix @ turned
+        whole = np.round(turned).astype(int)
+        if not self.ends or np.abs(turned - whole).max() > TURNED:
+            return ()
+        found: list[str] = []
+        for row in whole:  # which axis of x lies along this one, and which way round
+            axis = int(np.abs(row).argmax())
+            found += self.ends[2 * axis : 2 * axis + 2][:: int(row[axis])]
+        return tuple(found)
 
     @property
     def sides_of_gx(self) -> Sides:

@@ -48,7 +48,9 @@ def fit_volume(sample: Sample, shape: Shape) -> Sample:
     if not notes:
         return sample
     made = volume_sample(values, sample.name, title=sample.title, label=sample.label, source=sample.source)
-    return replace(made, notes=(*sample.notes, *notes))
+    longer = [a / b for a, b in zip(have[::-1], values.shape[:0:-1], strict=True)]  # along x, y and z
+    voxel = tuple(long * by for long, by in zip(sample.voxel, longer, strict=False))
+    return replace(made, notes=(*sample.notes, *notes), voxel=voxel, ends=sample.ends)
 
 
 def _times(sides: tuple[int, ...]) -> str:

@@ -11,6 +11,7 @@ import math
 import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -28,6 +29,8 @@ OBLIQUE = 1.0  # degrees up to which axes count as those of space
 _AT_ONCE = 2**21  # values that are unpacked at a time
 _MOST_FINER = 64  # values that one becomes where voxels are made cubes
 ALIKE = 0.01  # relative difference of voxel sizes that count as one
+_LONG = {"meter": 1000.0, "mm": 1.0, "micron": 0.001}  # in mm; where a header names no unit, it is commonly mm
+ENDS = ("L", "R", "P", "A", "I", "S")  # left and right, back and front, below and above, as x, y and z of the format go
 
 
 def _version(head: bytes) -> int:
@@ -66,8 +69,11 @@ def _turned(affine: NDArray[np.float64]) -> float:
     return float(np.degrees(np.arccos(np.clip(np.abs(directions).max(0).min(), 0.0, 1.0))))
 
 
-def _loaded(path: Path, part: str) -> tuple[NDArray[Any], tuple[str, ...], int]:
-    """Return the volume that is asked for, what is to be told of it, and how many there are."""
+def _loaded(path: Path, part: str) -> tuple[NDArray[Any], tuple[str, ...], int, float, tuple[str, ...]]:
+    """Return the volume that is asked for, what is to be told of it, how many there are, and where it lies in space.
+
+    The last two are how long its voxels are, in mm, and what lies at the ends of its axes, as far as the file knows.
+    """
     from nibabel import Nifti1Image, Nifti2Image, as_closest_canonical
     from nibabel.imageglobals import LoggingOutputSuppressor
 
@@ -96,6 +102,9 @@ def _loaded(path: Path, part: str) -> tuple[NDArray[Any], tuple[str, ...], int]:
                 f"its grid lies obliquely, turned by {angle:.0f} degrees against x, y and z",
                 "resample it to axes of space, as nilearn.image.resample_img does",
             )
+        header: Any = image.header
+        known = bool(header["sform_code"] or header["qform_code"])  # else its affine is a default
+        unit = _LONG.get(header.get_xyzt_units()[0], 1.0)
         count = shape[3] if len(shape) > 3 else 1
         wanted = require_part(part, count, "volume")
         one = slice(wanted, wanted + 1), *[slice(0, 1)] * (len(shape) - 4)
@@ -103,9 +112,10 @@ def _loaded(path: Path, part: str) -> tuple[NDArray[Any], tuple[str, ...], int]:
         values = _slabs(first.dataobj, first.shape[:3])
         first = as_closest_canonical(Nifti1Image(values, affine))  # type: ignore[no-untyped-call]
         values = np.asarray(first.dataobj)
-        sizes = np.linalg.norm(np.asarray(first.affine)[:3, :3], axis=0)
+        sizes = unit * np.linalg.norm(np.asarray(first.affine)[:3, :3], axis=0)
     # from (x, y, z), y to the front, to (slices, rows, columns), y upwards
-    return *_cubes(values.transpose(2, 1, 0)[:, ::-1], sizes[::-1]), count
+    cubes, notes = _cubes(values.transpose(2, 1, 0)[:, ::-1], sizes[::-1])
+    return cubes, notes, count, float(sizes.min()), ENDS if known else ()
 
 
 def _slabs(stored: Any, shape: tuple[int, ...]) -> NDArray[np.float32]:
@@ -156,8 +166,9 @@ def _stretched(values: NDArray[np.float32], axis: int, count: int) -> NDArray[np
 def _read(path: Path, part: str = "") -> Sample:
     file_bytes(path)
     with refusing(path, "NIfTI"):
-        values, notes, count = _loaded(path, part)
-        return one_of(sample_of_file(path, values, notes), path, wanted_of(part), count, "volume")
+        values, notes, count, voxel, ends = _loaded(path, part)
+        sample = replace(sample_of_file(path, values, notes), voxel=(voxel,) * 3, ends=ends)
+        return one_of(sample, path, wanted_of(part), count, "volume")
 
 
 READER = Reader("nifti", "Volume (NIfTI)", (".nii", ".gz"), "volume", lambda head: False, _read, fits=_fits, part=_read)

@@ -25,11 +25,14 @@ def _write_nifti(sample: Sample, path: Path) -> tuple[str, ...]:
     # from (channels, slices, rows, columns), y upwards, to (x, y, z, channels)
     there = values[:, :, ::-1].transpose(3, 2, 1, 0)
     there = there[..., 0] if there.shape[-1] == 1 else there
-    affine = np.eye(4)
-    affine[:3, 3] = -(np.array(there.shape[:3]) - 1) / 2  # the middle of the volume is that of space
-    content: bytes = Nifti1Image(np.ascontiguousarray(there), affine).to_bytes()  # type: ignore[no-untyped-call]
+    sizes = np.array(sample.voxel or (1.0, 1.0, 1.0))
+    affine = np.diag([*sizes, 1.0])
+    affine[:3, 3] = -sizes * (np.array(there.shape[:3]) - 1) / 2  # the middle of the volume is that of space
+    image = Nifti1Image(np.ascontiguousarray(there), affine)  # type: ignore[no-untyped-call]
+    image.header.set_xyzt_units("mm")  # type: ignore[no-untyped-call]
+    content: bytes = image.to_bytes()
     path.write_bytes(gzip.compress(content, 6, mtime=0) if path.suffix.lower() == ".gz" else content)
-    return ("voxels are written as 1 mm wide",)
+    return () if sample.voxel else ("voxels are written as 1 mm wide",)
 
 
 def _write_npy(sample: Sample, path: Path) -> tuple[str, ...]:

@@ -50,6 +50,24 @@ def test_bricks_become_cubes(tmp_path: Path) -> None:
     np.testing.assert_allclose(sample.x.values[0, 1::3], VOLUME, atol=1e-6)
 
 
+def test_voxel_size_and_ends_of_axes_come_from_the_header(tmp_path: Path) -> None:
+    image = nibabel.Nifti1Image(as_scanned(VOLUME)[::-1], np.diag([-2.0, 2.0, 2.0, 1.0]))  # x runs to the left
+    image.header.set_xyzt_units("mm")
+    nibabel.save(image, tmp_path / "a.nii")
+    sample = read_file(tmp_path / "a.nii")
+    np.testing.assert_array_equal(sample.x.values[0], VOLUME)
+    assert sample.voxel == (2.0,) * 3 and sample.ends == ("L", "R", "P", "A", "I", "S")
+    image.header.set_xyzt_units("micron")
+    nibabel.save(image, tmp_path / "b.nii")
+    assert read_file(tmp_path / "b.nii").voxel == pytest.approx((0.002,) * 3)
+    smaller = fit_volume(sample, (1, 6, 7, 8))
+    assert smaller.voxel == pytest.approx((4.0,) * 3) and smaller.ends == sample.ends
+    assert fit_volume(sample, (1, 12, 7, 16)).voxel == pytest.approx((2.0, 4.0, 2.0))  # no cubes any more
+    bare = nibabel.Nifti1Image(as_scanned(VOLUME), None)  # no affine of its own: where right is, nobody knows
+    nibabel.save(bare, tmp_path / "c.nii")
+    assert read_file(tmp_path / "c.nii").ends == ()
+
+
 @pytest.mark.parametrize("ending", [".nii", ".nii.gz"])
 def test_each_of_several_volumes_can_be_chosen(tmp_path: Path, ending: str) -> None:
     path = nifti(tmp_path / f"a{ending}", np.stack([as_scanned(VOLUME) + k for k in range(3)], -1))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -36,6 +37,13 @@ def test_a_volume_comes_back_as_it_was(tmp_path: Path, ending: str, shape: tuple
     if len(values) == 1:
         assert np.array_equal(read_file(path).x.values, values)
     assert [p.name for p in tmp_path.iterdir()] == [path.name], "nothing is left beside it"
+
+
+def test_voxels_are_written_as_long_as_they_are(tmp_path: Path) -> None:
+    sample = volume_sample(np.random.default_rng(0).normal(size=(1, 8, 9, 10)).astype(np.float32), "some")
+    assert write_file(replace(sample, voxel=(2.0, 2.0, 2.0)), tmp_path / "some.nii") == ()
+    assert read_file(tmp_path / "some.nii").voxel == (2.0, 2.0, 2.0)
+    assert "1 mm" in write_file(sample, tmp_path / "other.nii")[0]
 
 
 def test_formats_are_offered_and_others_refused(tmp_path: Path) -> None:

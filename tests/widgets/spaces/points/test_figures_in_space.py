@@ -15,7 +15,7 @@ from tests.widgets.parts.driving.view_driving import opened
 from tests.widgets.parts.frames.points_frames import TURN, give, points_frame
 from widgets.spaces.mesh.drawing.board import Triad
 from widgets.spaces.mesh.drawing.camera import Eye
-from widgets.spaces.points.charts.routes_chart import RoutesChart
+from widgets.spaces.points.charts.routes_chart import RoutesChart, spaced
 from widgets.spaces.points.views.degrees import DegreesView
 from widgets.spaces.points.views.lifted import LiftedView
 from widgets.spaces.points.views.routes import RoutesView
@@ -88,3 +88,25 @@ def test_each_path_is_reached_and_chosen_by_keys(qtbot: Any) -> None:
         qtbot.keyClick(chart, Qt.Key.Key_Up)
         qtbot.keyClick(chart, Qt.Key.Key_Return)
     assert sorted(route.layer for route in chosen) == sorted(route.layer for route in chart.routes)
+
+
+def test_thin_nodes_keep_their_labels_where_these_have_room_beside_each_other(qtbot: Any) -> None:
+    """A lesson asks for the path that gives 1e, whose node is a hair: its label was left out."""
+    chart = opened(qtbot, RoutesChart(), 900, 190)
+    energies = {"0e": 0.2, "1o": 0.3, "1e": 1e-4, "2e": 0.5, "2o": 1e-4}
+    chart.show_routes(tuple(Route("0e", kind, kind, energy, kind) for kind, energy in energies.items()))
+    chart.grab()
+    assert sum(label.isVisible() for label in chart.labels) == 1 + 5 + 5
+
+
+@pytest.mark.parametrize(
+    ("wanted", "found"),
+    [
+        ([10.0, 50.0, 90.0], [10.0, 50.0, 90.0]),
+        ([50.0, 50.0, 50.0], [40.0, 50.0, 60.0]),
+        ([0.0, 1.0, 99.0], [5.0, 15.0, 95.0]),
+        ([50.0, 94.0, 95.0], [50.0, 85.0, 95.0]),
+    ],
+)
+def test_labels_are_moved_apart_no_further_than_they_must(wanted: list[float], found: list[float]) -> None:
+    assert spaced(wanted, 10.0, 5.0, 95.0) == pytest.approx(found)

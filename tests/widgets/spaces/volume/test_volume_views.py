@@ -18,6 +18,7 @@ from explorer.spaces.points.elements.isometry import rotation
 from explorer.spaces.volume.cube import cube_group
 from explorer.spaces.volume.drawing.values import VolumePart
 from explorer.spaces.volume.elements.cube_map import CubeMap, linear
+from explorer.spaces.volume.elements.volume_turn import volume_turn
 from explorer.spaces.volume.fields import VOLUME
 from explorer.square.frame import BACK
 from explorer.state.state import State
@@ -59,6 +60,24 @@ def test_a_click_leads_back_to_the_voxel_that_is_marked(label: str) -> None:
             assert at is not None
             for k, (_, row, column) in enumerate(panel.mark(place)):
                 assert panel.slices(place)[k, row, column] == values[at]
+
+
+def test_letters_at_the_ends_of_axes_turn_with_the_volume() -> None:
+    group = cube_group("Oh")
+    known = ("L", "R", "P", "A", "I", "S")
+    for label, ends in {
+        "z90": ("A", "P", "L", "R", "I", "S"),  # what was at the right is at the top
+        "mirror-x": ("R", "L", "P", "A", "I", "S"),
+        group.labels[0]: known,
+    }.items():
+        matrix = group.matrices[group.labels.index(label)]
+        part = replace(part_of((5, 5, 5), CubeMap(linear(matrix))), ends=known)
+        assert part.ends_of_gx() == ends
+        x0, x1, y0, y1, z0, z1 = ends
+        assert Panel("ρ(g)x", part.gx, part).ends() == ((x0, x1, y1, y0), (x0, x1, z1, z0), (y1, y0, z1, z0))
+        assert Panel("x", part.x, part).ends()[0] == ("L", "R", "A", "P")
+    oblique = replace(part, maps=(volume_turn(rotation(np.array([30.0, 0.0, 0.0]))),))
+    assert oblique.ends_of_gx() == () and Panel("ρ(g)x", part.gx, oblique).ends() == ()
 
 
 def test_a_voxel_that_is_cut_off_has_no_place() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint, QRect, Qt
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 import main
@@ -136,6 +136,22 @@ def test_a_step_that_is_looked_at_is_ticked_by_hand(qtbot: QtBot, open_window: O
     press(qtbot, guide.panel.cards[0].seen_button)
     ticked(qtbot, guide, True, False, False)
     assert not guide.panel.cards[0].seen_button.isVisible()
+
+
+@pytest.mark.slow
+def test_the_keyboard_goes_on_at_the_step_that_is_next(qtbot: QtBot, open_window: Open) -> None:
+    """Its button went with the step, and the keyboard to the first tab of the window."""
+    window = open_window(State(model="d4-cnn", sample="digit-3"))
+    guide = begin(qtbot, window, "17")
+    assert guide.panel is not None
+    activate(qtbot, window)
+    button = guide.panel.cards[0].seen_button
+    button.setFocus()
+    qtbot.waitUntil(button.hasFocus)
+    qtbot.keyClick(button, Qt.Key.Key_Space)
+    ticked(qtbot, guide, True, False, False)
+    held = QApplication.focusWidget()
+    assert held is not None and guide.panel.cards[1].isAncestorOf(held)
 
 
 @pytest.mark.slow

@@ -11,11 +11,13 @@ from explorer.state.state import State
 from tests.widgets.parts.driving.windows import Open, settle
 from widgets.base.controls.param_control import ParamControl
 from widgets.spaces.grid.views.ladder import LadderView
+from widgets.views.choosing.gallery import GalleryView
 from widgets.views.equation import EquationView
 from widgets.views.inspector import Section
+from widgets.views.layer_tree.layers import LayersView
 from widgets.views.matrix import MatrixView
 from widgets.window.lessons.course import LESSONS
-from widgets.window.lessons.targets import in_sight, place_of, scroll_to
+from widgets.window.lessons.targets import bring, in_sight, place_of, scroll_to
 from widgets.window.main_window import MainWindow
 
 
@@ -139,3 +141,29 @@ def test_a_step_is_ticked_by_a_tab_within_a_view(qtbot: QtBot, open_window: Open
     qtbot.waitUntil(lambda: guide.walk.done == [True, False, False, True])
     begin("97")
     assert ladder.tabs.currentIndex() == 0, "a lesson begins as it is written"
+
+
+def test_a_row_that_a_step_names_is_brought_into_sight_and_framed(qtbot: QtBot, open_window: Open) -> None:
+    """*Show me* opened the Gallery at the network in use, and the one to choose stood two hundred rows away."""
+    window = open_window(State("d4-cnn", sample="digit-3", device="cpu"))
+    settle(qtbot, window)
+    gallery, layers = window.panes.named("gallery"), window.panes.named("layers")
+    assert isinstance(gallery, GalleryView) and isinstance(layers, LayersView)
+    title = gallery.models.named("lieconv-drawn").title
+    gallery.search.setText("no such network")
+    named = Task(f"Choose *{title}*.", ({"model": "lieconv-drawn"},))
+    bring(window, named)
+    item = next(i for i in gallery.models.findItems(title, Qt.MatchFlag.MatchContains) if not i.isHidden())
+    framed = place_of(window, named)
+    assert framed is not None and framed.height() < 200
+    seen = gallery.models.visualItemRect(item).center()
+    assert framed.contains(gallery.models.viewport().mapTo(window, seen))
+    layer = Task("Select *lift*.", ({"layer": ["conv2", "lift*", "lift"]},))
+    bring(window, layer)
+    framed = place_of(window, layer)
+    row = layers.tree.visualRect(layers.model.index_of("lift"))
+    assert framed is not None and framed.top() == layers.tree.viewport().mapTo(window, row.topLeft()).y()
+    riddle = Task("Select the guilty layer.", ({"layer": "lift"},))
+    bring(window, riddle)
+    seat = next(seat for seat in window.panes.seats if seat.spec.name == "layers")
+    assert place_of(window, riddle) == rect(window, seat), "what no text names is not given away"

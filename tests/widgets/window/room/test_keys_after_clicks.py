@@ -10,6 +10,7 @@ from pytestqt.qtbot import QtBot
 from explorer.state.state import State
 from tests.widgets.parts.driving.windows import Open, activate, settle
 from widgets.base.controls.param_control import ParamControl
+from widgets.spaces.grid.views.ladder import LadderView
 from widgets.window.main_window import MainWindow
 
 
@@ -79,3 +80,25 @@ def test_keys_stay_with_a_list_that_keys_have_led_to(qtbot: QtBot, open_window: 
     press(window, Qt.Key.Key_P)
     qtbot.wait(50)
     assert not window.controller.player.playing
+
+
+def test_arrows_after_a_click_on_a_slider_of_a_central_view_move_it_and_not_the_picture(
+    qtbot: QtBot, open_window: Open
+) -> None:
+    window = open_window(State("back-propagation", sample="bar-row-2", orbit="translate", device="cpu"))
+    activate(qtbot, window)
+    window.show_view("ladder")
+    settle(qtbot, window)
+    ladder = window.panes.named("ladder")
+    assert isinstance(ladder, LadderView)
+    click(qtbot, window, ladder.slider)
+    assert ladder.slider.hasFocus()
+    ladder.slider.setValue(1)
+    before = window.controller.state.steps
+    press(window, Qt.Key.Key_Right)
+    assert ladder.slider.value() == 2
+    tabs = ladder.tabs.tabBar()
+    tabs.setFocus()
+    press(window, Qt.Key.Key_Right)
+    assert ladder.tabs.currentIndex() == 1
+    assert window.controller.state.steps == before

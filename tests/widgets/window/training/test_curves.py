@@ -226,3 +226,15 @@ def test_steps_after_which_a_setting_was_changed_are_marked_in_the_chart(panel: 
     run.told.hear({"turns": []})
     panel.show_runs([run], run)
     assert "after" not in panel.chart.read(QPointF(40.0, 0.0)), "it was gone back to before that"
+
+
+def test_figures_are_called_by_words(panel: LossPanel) -> None:
+    run = run_of(1, loss=[3.0, 2.5], pixel_error=[0.5, 0.25])
+    panel.show_runs([run], run)
+    panel.part.setCurrentText("pixel error")
+    panel.show_runs([run], run)
+    assert [points.y.tolist() for points in panel.chosen(run).values()] == [[0.5, 0.25]]
+    assert panel.chart.header.shown()[0].startswith("pixel ")  # a small panel cuts it
+    other = run_of(2, loss=[3.0], pixel_error=[0.5], neighbours=[0.5])
+    panel.show_runs([other], other)
+    assert panel.part.currentText() == "pixel error", "what was chosen stays"

@@ -164,11 +164,13 @@ class Curves(Plot):
         self._log, self._logarithmic_x = log, logarithmic_x
         self._lines: list[Any] = []
         self._drawn: list[tuple[str, NDArray[Any], NDArray[Any]]] = []
+        self.curves: dict[str, NDArray[Any]] = {}  # as they were given: what they are over, and each by its name
 
-    def show_curves(self, title: str, curves: list[Curve], told: Sequence[tuple[str, str]] = ()) -> None:
-        """Draw (name, x, y, colour, dashed); `told` are words in colours above them in place of all names."""
+    def show_curves(self, title: str, over: str, curves: list[Curve], told: Sequence[tuple[str, str]] = ()) -> None:
+        """Draw (name, x, y, colour, dashed) `over` something; `told` are words above them in place of all names."""
         t = theme.current()
         self.message = ""
+        self.curves = {over: curves[0][1]} | {f"{title} · {name}": y for name, _, y, _, _ in curves}
         while len(self._lines) < len(curves):
             self._lines.append(self.add(pg.PlotCurveItem(connect="finite"), 1))
         self._drawn = []
@@ -188,6 +190,7 @@ class Curves(Plot):
         room = 0.05 * (high - low) or 0.1
         self.set_ranges((float(across.min()), float(across.max())), (low - room, high + room))
         words = told or [(c[0], c[3]) for c in curves]
+        words = [*words, (f"over {over}", t.muted)]
         self.header.write([(title, t.text, True), *((text, colour, False) for text, colour in words)])
 
     def read(self, at: QPointF) -> str:
@@ -347,8 +350,10 @@ class LadderView(FrameView[tuple[Square, Chain]]):
                 deltas.append((name, epochs, np.abs(found.delta), colour, dashed))
         told = list(zip(LOSSES, (t.second, t.first), strict=True))
         (w, b), (other_w, other_b) = STARTS
-        self.neuron.show_curves("output, target 0", outputs, told)
-        self.delta.show_curves("|δ|", deltas, [(f"from {w:g}/{b:g}, dashed from {other_w:g}/{other_b:g}", t.muted)])
+        self.neuron.show_curves("output, target 0", "epochs", outputs, told)
+        self.delta.show_curves(
+            "|δ|", "epochs", deltas, [(f"from {w:g}/{b:g}, dashed from {other_w:g}/{other_b:g}", t.muted)]
+        )
 
     def _draw_likelihood(self, output: float) -> None:
         t = theme.current()
@@ -357,7 +362,7 @@ class LadderView(FrameView[tuple[Square, Chain]]):
         name = f"mean {output:.3f}"
         told = figure(float(backprop.gaussian(output, np.array([1.0]))[0]))
         self.gauss.show_curves(
-            f"Gaussian, −log p(1) = {told}", [(name, y, backprop.gaussian(output, y), t.first, False)]
+            f"Gaussian, −log p(1) = {told}", "targets y", [(name, y, backprop.gaussian(output, y), t.first, False)]
         )
         chances = np.linspace(0.002, 0.998, 241)
         curves = [
@@ -366,7 +371,7 @@ class LadderView(FrameView[tuple[Square, Chain]]):
             ("here", np.array([output, output]), np.array([0.0, 6.2]), t.accent, True),
         ]
         told = f"−log p(1) = {figure(-np.log(output))}"  # in its colour, so that both names have room
-        self.coin.show_curves("Bernoulli", curves, [(told, t.first), ("−log p(0)", t.second)])
+        self.coin.show_curves("Bernoulli", "outputs a", curves, [(told, t.first), ("−log p(0)", t.second)])
 
     def _draw_taylor(self, chain: Chain, wanted: NDArray[Any], loss: str) -> None:
         t = theme.current()
@@ -380,7 +385,7 @@ class LadderView(FrameView[tuple[Square, Chain]]):
             ("real", rates, found.real, t.first, False),
         ]
         self.taylor.show_curves(
-            f"decrease of C = {figure(loss_of(chain.layers, chain.x, wanted, loss))}; {best}", curves
+            f"decrease of C = {figure(loss_of(chain.layers, chain.x, wanted, loss))}; {best}", "learning rates", curves
         )
 
     def apply_theme(self) -> None:
@@ -404,13 +409,17 @@ class LadderView(FrameView[tuple[Square, Chain]]):
     def caption(self) -> str:
         if self.frame is None or not self.sheet.rungs:
             return ""
-        return (
-            f"Back-propagation of the {self.loss.currentText()} to {self.target.currentText()}: {subject(self.frame)}."
-        )
+        of = "One neuron that learns to answer 0, under both losses" if self.tabs.currentIndex() == 1 else (
+            f"Back-propagation of the {self.loss.currentText()} to {self.target.currentText()}: {subject(self.frame)}"
+        )  # fmt: skip
+        return f"{of}."
 
     def numbers(self) -> dict[str, NDArray[Any]]:
-        """Return every number of the ladder."""
+        """Return every number of the ladder, or of the curves in front of it."""
         found: dict[str, NDArray[Any]] = {}
+        if which := self.tabs.currentIndex():
+            charts = {1: (self.neuron, self.delta), 2: (self.gauss, self.coin), 3: (self.taylor,)}[which]
+            return found | {name: values for chart in charts for name, values in chart.curves.items()}
         for r in self.sheet.rungs:
             named = (("W", r.layer.weight), ("b", r.layer.bias), ("z", r.z), ("a", r.a), ("delta", r.delta),
                      ("dC_dW", r.weight_gradient), ("dC_db", r.bias_gradient))  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -22,12 +23,38 @@ MOST = 128  # paths that are drawn, the strongest ones
 GAP, WIDE = 0.07, 0.06  # between nodes, and width of a node, of the chart
 LEAST = 0.004  # the narrowest ribbon, so that a path that carries nothing can be seen and read; of many paths
 ROOM = 0.1  # of all width together they take no more than this
+BETWEEN = 2.0  # pixels between two labels
 SHADES = theme.CLASSES[:6]  # by degree
 
 
 def shade(kind: str) -> str:
     """Return the colour of a kind, "2e" or "2": one for each degree."""
     return SHADES[degree_first(kind)[0] % len(SHADES)]
+
+
+def spaced(wanted: Sequence[float], least: float, low: float, high: float) -> list[float]:
+    """Return places at least so far apart, in their order and as near as they can be to those that are wanted."""
+    found: list[float] = []
+    for at in wanted:
+        found.append(max(at, found[-1] + least) if found else max(at, low))
+    over = high
+    for k in range(len(found) - 1, -1, -1):
+        found[k] = min(found[k], over)
+        over = found[k] - least
+    # a run that was pushed one way lies half of that the other way, where there is room
+    k = 0
+    while k < len(found):
+        end = k
+        while end + 1 < len(found) and found[end + 1] - found[end] < least * 1.0001:
+            end += 1
+        pushed = sum(found[j] - wanted[j] for j in range(k, end + 1)) / (end + 1 - k)
+        floor = found[k - 1] + least if k else low
+        ceiling = (found[end + 1] - least if end + 1 < len(found) else high) - (found[end] - found[k])
+        moved = min(max(found[k] - pushed, floor), max(ceiling, floor)) - found[k]
+        for j in range(k, end + 1):
+            found[j] += moved
+        k = end + 1
+    return found
 
 
 def degree_first(kind: str) -> tuple[int, str]:
@@ -125,17 +152,21 @@ class RoutesChart(Plot):
         self.reshaped()
 
     def reshaped(self) -> None:
-        """Leave out labels that would lie over another one: those of thin nodes, as pointing at them tells as much."""
-        boxes = [(c, kind, bottom, top) for c in range(3) for kind, bottom, top in self._rows[c]]
-        line = QFontMetricsF(self.small()).height()
-        taken: list[list[float]] = [[], [], []]
-        for k in sorted(range(len(boxes)), key=lambda k: boxes[k][2] - boxes[k][3]):
-            c, _, bottom, top = boxes[k]
-            middle = self.box.mapViewToScene(QPointF(c, (bottom + top) / 2)).y()
-            free = all(abs(middle - other) >= line for other in taken[c])
-            self.labels[k].setVisible(free)
-            if free:
-                taken[c].append(middle)
+        """Move labels apart that would lie over each other; where that takes too much room, thin nodes have none."""
+        line = QFontMetricsF(self.small()).height() + BETWEEN
+        first, whole = 0, self.box.mapRectToScene(self.box.rect())
+        for c, row in enumerate(self._rows):
+            middles = [self.box.mapViewToScene(QPointF(c, (bottom + top) / 2)).y() for _, bottom, top in row]
+            # the thickest nodes first, as many as there is room for: pointing at a ribbon tells the rest
+            thick = sorted(range(len(row)), key=lambda k: row[k][1] - row[k][2])[: max(1, int(whole.height() / line))]
+            kept = sorted(thick, key=lambda k: middles[k])
+            places = spaced([middles[k] for k in kept], line, whole.top() + line / 2, whole.bottom() - line / 2)
+            for k in range(len(row)):
+                self.labels[first + k].setVisible(k in kept)
+            for k, y in zip(kept, places, strict=True):
+                x = self.labels[first + k].pos().x()
+                self.labels[first + k].setPos(x, self.box.mapSceneToView(QPointF(0.0, y)).y())
+            first += len(row)
 
     def _order(self, ends: tuple[str, str, str], column: int) -> tuple[tuple[int, str], ...]:
         others = (ends[1], ends[2]) if column == 0 else (ends[0], ends[2]) if column == 1 else (ends[1], ends[0])

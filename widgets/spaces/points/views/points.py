@@ -27,6 +27,7 @@ from widgets.spaces.points.looks import (
     Choice,
     Panel,
     chosen_arrows,
+    chosen_value,
     panels,
     point_words,
     sides_of,
@@ -226,7 +227,11 @@ class PointsView(EyeView[tuple[Square, PointsPart]]):
         parts = self.parts()
         if not parts or self.frame is None:
             return ""
-        return f"{subject(self.frame)}, points at {parts[0][0].layer.name}"
+        square, part = parts[0]
+        names = value_names(part)
+        drawn = f", value {names[chosen_value(part, self.choice.block)]}" if names else ""
+        means = ", of edges the mean at each point that they lead to" if names and part.kind == "edge" else ""
+        return f"{subject(self.frame)}, points at {square.layer.name}{drawn}{means}"
 
 
 VIEW = ViewSpec(

@@ -138,12 +138,13 @@ class SlicesView(FrameView[tuple[Square, VolumePart]]):
         """Choose one scale for x and ρ(g)x, and one for what the layer of each network answers."""
         grey = [p.values for _, p in found if p.name in ("x", "ρ(g)x")]
         low, high = min(float(v.min()) for v in grey), max(float(v.max()) for v in grey)
+        if low == high:  # one value, as 0: its scale says so
+            low, high = min(low, 0.0), max(high, 0.0)
         answers = [(s, p.values) for s, p in found if p.name not in ("x", "ρ(g)x")]
         # each its own: the differences of two networks are to be seen beside their answers
         most = {id(s): symmetric_scale([values for of, values in answers if of is s]) for s, _ in answers}
         self.levels = [
-            (low, max(high, low + 1e-12), "grey") if p.name in ("x", "ρ(g)x") else (-most[id(s)], most[id(s)], "signed")
-            for s, p in found
+            (low, high, "grey") if p.name in ("x", "ρ(g)x") else (-most[id(s)], most[id(s)], "signed") for s, p in found
         ]
 
     def _offer(self, part: VolumePart) -> None:
@@ -179,14 +180,22 @@ class SlicesView(FrameView[tuple[Square, VolumePart]]):
         """Show the slices through the voxel."""
         assert self.place is not None
         for grid, panel, title, levels in zip(self.grids, self.panels, self._titles, self.levels, strict=False):
-            grid.set_title(title)
+            told = self._told(panel)
+            grid.set_title(f"{title} · {told}" if told else title, brief=(title,) if told else ())
             grid.set_values(panel.slices(self.place), *levels, 3, ACROSS)
             grid.set_marks(panel.mark(self.place))
+            grid.set_ends(panel.ends())
             grid.arrange()
         for slider, number, name, value in zip(self.sliders, self._numbers, PLANES, self.place, strict=True):
             number.setText(f"{name} {value}")
             with QSignalBlocker(slider):
                 slider.setValue(value)
+
+    def _told(self, panel: Panel) -> str:
+        """Return how long the voxels of x are, where its file says it."""
+        long = dict.fromkeys(map(figure, panel.part.voxel if panel.name == "x" else ()))
+        told = next(iter(long), "") if len(long) == 1 else "×".join(map(figure, panel.part.voxel))
+        return f"voxels of {told} mm" if long else ""
 
     # what the person does ---------------------------------------------------------------------------------------
     def _go(self, place: Place) -> None:
@@ -235,7 +244,9 @@ class SlicesView(FrameView[tuple[Square, VolumePart]]):
         layer = f"layer {square.layer.name}, {part.name_of(part.channel)}" if part.values is not None else ""
         scales = dict.fromkeys(f"{kind} {figure(low)} to {figure(high)}" for low, high, kind in self.levels)
         at = ", ".join(f"{name} {k}" for name, k in zip(PLANES, self.place, strict=True))
-        return f"Slices at {at}{'; ' if layer else ''}{layer}: {subject(self.frame)}; {', '.join(scales)}."
+        ends = "letters at the ends of axes as in its file" if part.ends else ""
+        told = "".join(f", {words}" for words in (self._told(self.panels[0]), ends) if words)
+        return f"Slices at {at}{told}{'; ' if layer else ''}{layer}: {subject(self.frame)}; {', '.join(scales)}."
 
     def apply_theme(self) -> None:
         for grid in self.grids:
