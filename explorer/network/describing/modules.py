@@ -20,14 +20,18 @@ from explorer.network.tracing.walking import modules_of, named_modules
 
 
 def module_infos(
-    model: nn.Module, layers: Sequence[Layer] | None = (), values: Mapping[str, Tensor] | None = None
+    model: nn.Module,
+    layers: Sequence[Layer] | None = (),
+    values: Mapping[str, Tensor] | None = None,
+    whole: bool = True,
 ) -> tuple[ModuleInfo, ...]:
     """Return all modules but the network itself, in the order in which it holds them; a few steps for each.
 
     Args:
         layers, values: of a run; without one nothing was called. None: how often they are called is not known yet.
+        whole: whether these are all layers of the run; of what is not among them nothing is known else.
     """
-    uncalled, layers = -1 if layers is None else 0, layers or ()
+    uncalled, layers = -1 if layers is None or not whole else 0, layers or ()
     calls: dict[str, int] = {}
     nbytes: dict[str, int] = {}
     for layer in layers:

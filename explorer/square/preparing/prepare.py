@@ -118,7 +118,13 @@ class Prepared:
 
     @property
     def output(self) -> Tensor:
+        """Return F(x) at the network's end; the last finite layer where the network `answers` nothing."""
         return self.values[self.trace.output]
+
+    @property
+    def answers(self) -> bool:
+        """Say whether the network has an answer: one that is cut off behind a layer that gives NaN has none."""
+        return not self.trouble.layer
 
     @property
     def labels(self) -> tuple[str, ...]:
