@@ -41,7 +41,7 @@ from tests.explorer.parts.small_cards import DIGITS, card, symmetric_net
 
 
 def prepared(model: nn.Module, sample: Sample | None = None, dtype: str = "float32", **more: Any) -> Prepared:
-    given = {k: more.pop(k) for k in ("overrides", "cancelled", "seed", "declared") if k in more}
+    given = {k: more.pop(k) for k in ("overrides", "cancelled", "seed", "declared", "without") if k in more}
     made = card("net", lambda: model, **({"input": InputSpec((1, None, None))} | more))
     sample = sample or find_sample("digit-3")
     return prepare(made, model.eval(), sample, device=torch.device("cpu"), dtype=DTYPES[dtype], **given)
@@ -332,6 +332,11 @@ def test_behind_a_layer_that_gives_nan_nothing_is_told_of_an_answer_or_of_calls(
     assert told.saliency is not None and told.saliency.on_x is None and "layer 1 gave NaN" in told.saliency.problem
     *_, curve = orbit(p, state, count=3)
     assert curve.outputs.shape == (3, 0) and np.isfinite(curve.errors["0"]).all()
+
+
+def test_of_an_expert_that_is_left_out_it_is_told_why() -> None:
+    p = prepared(nn.Sequential(conv(1, 4), conv(4, 2)), without=frozenset({"1"}))
+    assert {m.name: m.varies for m in modules(p)} == {"0": False, "1": True}
 
 
 class Masked(nn.Module):

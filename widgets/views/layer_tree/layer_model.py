@@ -266,6 +266,8 @@ def _tip(model: LayerModel, node: Node, column: int) -> str:
             return node.path
         if module.first:
             return f"{module.name}: {module.kind}, {module.shared}"
+        if module.varies:
+            return f"{module.name}: {module.kind}, called on some inputs alone: judged with the code around it"
         if module.calls < 0:
             return f"{module.name}: {module.kind}" + (f", not looked at: {square.message}" if square.message else "")
         # a list of modules is not called itself, its members are
