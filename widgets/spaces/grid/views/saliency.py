@@ -132,7 +132,8 @@ class SaliencyView(FrameView[Saliency]):
         else:
             role = "good" if one.error <= HOLDS else "bad"
             text = f"{one.label}: S(ρ(g)x) is {figure(one.error)} away from ρ(g)S(x)"
-        self.said.setText(text)
+        whose = next(s.title for s in self.squares if s.saliency is one) if len(self.squares) > 1 else ""
+        self.said.setText(f"{whose}: {text}" if whose else text)
         self.said.setStyleSheet(f"color: {getattr(t, role)};")
 
     def _point(self, place: Place | None) -> None:
