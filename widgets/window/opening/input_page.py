@@ -122,15 +122,16 @@ class Rows(QScrollArea):
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setWidget(questions)
+        self._questions = questions
         for ground in (self.viewport(), questions):
             ground.setAutoFillBackground(False)
 
     def sizeHint(self) -> QSize:
-        hint = self.widget().sizeHint()
-        return QSize(hint.width(), max(hint.height(), self.widget().heightForWidth(WIDTH)))
+        hint = self._questions.sizeHint()
+        return QSize(hint.width(), max(hint.height(), self._questions.heightForWidth(WIDTH)))
 
     def minimumSizeHint(self) -> QSize:
-        wide = self.widget().minimumSizeHint().width() + self.verticalScrollBar().sizeHint().width()
+        wide = self._questions.minimumSizeHint().width() + self.verticalScrollBar().sizeHint().width()
         return QSize(wide, LEAST)
 
 
