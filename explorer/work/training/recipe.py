@@ -1,4 +1,4 @@
-"""What a file says of how its network learns examples: LOSS, and TRAINING with a few numbers."""
+"""The recipe by which a file says that its network learns examples: LOSS, and TRAINING with a few numbers."""
 
 from __future__ import annotations
 
