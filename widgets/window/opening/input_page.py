@@ -123,6 +123,7 @@ class Rows(QScrollArea):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setWidget(questions)
         self._questions = questions
+        self.setStyleSheet("QScrollArea { background: transparent; }")  # the page is the ground
         for ground in (self.viewport(), questions):
             ground.setAutoFillBackground(False)
 
