@@ -62,6 +62,7 @@ class Card:
         source: the classes and functions whose source the equation page shows; default: `build`.
         matrix: returns {title: 2-D array or tensor} of the linear operators worth drawing (the weight-matrix view).
         notes: lines shown under the summary, such as measured test errors.
+        recipe: what its file says of how it learns examples (`work.training.recipe`).
         own: whether it is somebody's own network, whose fields nobody stands for.
     """
 
@@ -86,6 +87,7 @@ class Card:
     matrix: Callable[[nn.Module], Mapping[str, Any]] | None = None
     notes: tuple[str, ...] = field(default=())
     own: bool = False
+    recipe: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not self.domain:

@@ -328,8 +328,8 @@ class Audit:
                 earlier = first_before(self.trace, rows, guilty) if mended is None else ""
                 notes += [sentences.earlier(earlier)] if earlier else []
             else:
+                notes.append(sentences.mended(mended, guilty))
                 guilty = mended
-                notes.append(sentences.mended(guilty))
         elif guesses:
             notes.append(sentences.failing(guesses, verdict == "holds"))
             guilty = []

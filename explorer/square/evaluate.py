@@ -31,7 +31,15 @@ from explorer.network.tracing.running import evaluating
 from explorer.square.analyses.figures import at_once
 from explorer.square.analyses.latent.making import at_once as latent_now
 from explorer.square.both_ways import BothWays
-from explorer.square.drawing.layers import drawn, drawn_filters, frozen, matrices, receptive_field, scores_of
+from explorer.square.drawing.layers import (
+    NOTHING,
+    drawn,
+    drawn_filters,
+    frozen,
+    matrices,
+    receptive_field,
+    scores_of,
+)
 from explorer.square.drawing.masks import bound_of
 from explorer.square.drawing.weights import weights_of
 from explorer.square.frame import Array, InputPicture, LayerInfo, Measure, Square
@@ -313,7 +321,8 @@ def _picture(one: BothWays, measures: Mapping[str, Measure]) -> Square:
     shown = [a for a in (fixed.fx, f_gx, rho_fx) if a is not None and a.size]
     scale = max((_largest(a, fixed.barred) for a in shown), default=0.0)
     last = (bool(p.labels), p.trace[p.trace.output].field, state.node)
-    scores = scores_of(one.answers[p.trace.output], *last, element)
+    ends = (p.output, one.answers[p.trace.output])
+    own, scores = (scores_of(v, *last, e) if p.answers else NOTHING for v, e in zip(ends, (None, element), strict=True))
     if not np.isfinite(scores).all():
         raise LayerError(p.trace.output, f"the output of {p.card.name} is NaN or infinite on the moved data")
     infos, space = layer_infos(p), space_of(p.inputs)
@@ -322,7 +331,7 @@ def _picture(one: BothWays, measures: Mapping[str, Measure]) -> Square:
         layers=infos, measures=measures, x=fixed.x, gx=drawn(one.gx.x, shown_as(p))[0], fx=fixed.fx, f_gx=f_gx,
         rho_fx=rho_fx, difference=difference_a, error_map=map_a, no_action=one.no_action, scale=scale,
         group=f.rep.group.name if f and isinstance(f.rep, Regular) else "",
-        output=scores_of(p.output, *last), output_g=scores, labels=p.labels, probabilities=bool(p.labels),
+        output=own, output_g=scores, labels=p.labels, probabilities=bool(p.labels),
         back=None if one.back is None else drawn(one.back, f)[0], known=known_a, filters=fixed.filters,
         filter_labels=fixed.labels, filter_columns=fixed.columns, matrices=fixed.matrices, shown=fixed.total,
         interventions=p.interventions, source=_source(p, layer.owner),

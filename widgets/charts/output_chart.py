@@ -77,7 +77,10 @@ class BarChart(Plot):
         if square is None:
             self.rows, self.message = [], "No answer yet: it stands here once the network has answered."
         elif not self.before.size or self.before.size != self.after.size:
-            self.rows, self.message = [], f"{square.title} does not end in a list of numbers."
+            self.rows = []
+            self.message = f"{square.title} does not end in a list of numbers."
+            if square.message and not self.before.size:
+                self.message = f"There is no answer: {square.message}."
         else:
             self._title, self.probabilities = square.title, square.probabilities
             self.labels, self.whose, self.written = answer.labels, answer.whose, answer.written

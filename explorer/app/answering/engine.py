@@ -28,7 +28,7 @@ from explorer.declare.elements import Step, chain_element
 from explorer.declare.inputs import Inputs
 from explorer.declare.samples import Sample
 from explorer.declare.space import kinds
-from explorer.declare.states.model_name import PARTLY, WEIGHTS_MARK, in_training, split_name
+from explorer.declare.states.model_name import in_training, split_name, with_weights
 from explorer.declare.telling.asking import Declared
 from explorer.network.changing.precision import copied
 from explorer.network.input.inputs import inputs_from
@@ -359,8 +359,7 @@ class LocalEngine:
             except FileError:
                 reader_of(file)
                 return {"sample": path}
-        base, _ = split_name(into or state.model)
-        name = f"{base}{WEIGHTS_MARK}{PARTLY if partly else ''}{file}"
+        base, name = split_name(into or state.model)[0], with_weights(into or state.model, str(file), partly)
         same = base == split_name(state.model)[0]
         load_model(self.card(name), dict(state.params) if same else {})  # says now what does not fit
         return {"model": name, "params": state.params, "layer": state.layer} if same else self.open_model(name, state)

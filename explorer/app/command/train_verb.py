@@ -16,7 +16,10 @@ if TYPE_CHECKING:
     from explorer.network.opening.files.trust import Trust
 
 GIVE = "give a file of examples, arrays x and y (--examples FILE)"
-WRITE = "add EXAMPLES = (x, y) to its file, or export a CARD with train (docs/guide/training.md)"
+WRITE = (
+    "add EXAMPLES = (x, y) to its file, with LOSS = f(answer, y) if need be, or export a CARD with train "
+    "(docs/guide/training.md)"
+)
 
 
 def add_arguments(train: argparse.ArgumentParser) -> None:
@@ -104,7 +107,7 @@ def _card(args: argparse.Namespace, doors: Doors, trust: bool | Trust) -> Card:
         if card.own:
             card.build()  # a network that was looked at is handed out first: its parameters are not of the seed
         given = partial(examples_in, at_home(args.examples))
-        return replace(card, train=from_examples(card.build, given, args.examples))
+        return replace(card, train=from_examples(card.build, given, args.examples, card.recipe))
     if card.train is not None:
         return card
     if not card.own:

@@ -93,6 +93,11 @@ def with_input(name: str, text: str) -> str:
     return f"{base}[{text}]{bare[len(base) :]}" if text else bare
 
 
+def with_weights(name: str, weights: str, partly: bool = False) -> str:
+    """Return the name of the same network with the weights of a file in place of its own."""
+    return f"{_base(name)}{WEIGHTS_MARK}{PARTLY if partly else ''}{weights}"
+
+
 def split_call(base: str) -> tuple[str, str, str | None]:
     """Return (file, name, arguments) of "net.py:Net(3)"; arguments are None without brackets, the name "" without one.
 

@@ -59,10 +59,11 @@ class ModuleInfo:
     Attributes:
         name: in named_modules().
         params, own: number of its parameters, its children's included, and of those that it holds itself.
-        calls: how often it was called in one run of the network; -1 before it has run.
+        calls: how often it was called in one run of the network; -1 where that is not known, as before it has run.
         first: the name that the same module has elsewhere and is called by, "" where this is its first name.
         names: under how many names the network holds it.
         nbytes: of the first tensor of each of its answers.
+        varies: whether the network calls it on some inputs alone, or not as often, so that it is no layer.
     """
 
     name: str
@@ -73,6 +74,7 @@ class ModuleInfo:
     first: str = ""
     names: int = 1
     nbytes: int = 0
+    varies: bool = False
 
     @property
     def shared(self) -> str:

@@ -147,10 +147,15 @@ def left(name: str, although: Sequence[str]) -> str:
     )
 
 
-def mended(names: Sequence[str]) -> str:
-    """Say how the layers were found that make a fault."""
-    do = "do" if len(set(names)) > 1 else "does"
-    return f"as a trial shows, the output keeps its law as soon as {listed(names)} {do}: no other layer has to"
+def mended(names: Sequence[str], accused: Sequence[str] = ()) -> str:
+    """Say how the layers were found that make a fault, and which of all that break the law alone lie inside of them."""
+    do, them = ("do", "them") if len(set(names)) > 1 else ("does", "it")
+    inside = [a for a in accused if any(a.startswith(f"{name}.") for name in names)]
+    parts = f"; inside of {them} {listed(inside)} break{'s' * (len(inside) == 1)} the law as well" if inside else ""
+    return (
+        f"as a trial shows, the output keeps its law as soon as {listed(names)} {do}: nothing outside of {them} "
+        f"has to{parts}"
+    )
 
 
 def elsewhere(names: Sequence[str]) -> str:

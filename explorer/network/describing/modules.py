@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack
 from typing import Any
 
@@ -20,14 +20,20 @@ from explorer.network.tracing.walking import modules_of, named_modules
 
 
 def module_infos(
-    model: nn.Module, layers: Sequence[Layer] | None = (), values: Mapping[str, Tensor] | None = None
+    model: nn.Module,
+    layers: Sequence[Layer] | None = (),
+    values: Mapping[str, Tensor] | None = None,
+    whole: bool = True,
+    without: Collection[str] = (),
 ) -> tuple[ModuleInfo, ...]:
     """Return all modules but the network itself, in the order in which it holds them; a few steps for each.
 
     Args:
         layers, values: of a run; without one nothing was called. None: how often they are called is not known yet.
+        whole: whether these are all layers of the run; of what is not among them nothing is known else.
+        without: what is no layer, as it is not called on every input, or not as often.
     """
-    uncalled, layers = -1 if layers is None else 0, layers or ()
+    uncalled, layers = -1 if layers is None or not whole else 0, layers or ()
     calls: dict[str, int] = {}
     nbytes: dict[str, int] = {}
     for layer in layers:
@@ -52,7 +58,7 @@ def module_infos(
         ModuleInfo(
             name, type(module).__name__, params[module], sum(own[module].values()),
             calls.get(first[module], uncalled), first[module] if first[module] != name else "", names[module],
-            nbytes.get(first[module], 0),
+            nbytes.get(first[module], 0), first[module] in without,
         )
         for name, module in named
     )  # fmt: skip

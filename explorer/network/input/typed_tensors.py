@@ -34,6 +34,11 @@ def type_of(value: object) -> Any:
     return None if tensor_of(value) is None else getattr(value, "type", None)
 
 
+def retyped(value: Any, made: Tensor) -> Any:
+    """Return what carries its type as `value` does, with another tensor."""
+    return _together([made], value.type)
+
+
 def enrol(values: Iterable[object]) -> None:
     """Let such values be taken apart and put together again wherever they lie in arguments."""
     for value in values:

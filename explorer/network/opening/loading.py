@@ -59,6 +59,7 @@ from explorer.network.tracing.walking import IN_ITSELF, holds_itself, modules_of
 from explorer.work.files.places import at_home
 from explorer.work.progress import Cancelled
 from explorer.work.training.examples import from_examples
+from explorer.work.training.recipe import said_in
 from explorer.work.words import printable
 
 _LONGEST_NAME = 200  # characters of the name of a layer
@@ -167,7 +168,7 @@ def file_card(
         before: what it took before, where nothing tells what it takes.
 
     The file may say INPUT_SHAPE = (channels, height, width), None for any size, LABELS, the names of the outputs, and
-    EXAMPLES, (x, y) or a function that returns them, on which it is trained (`from_examples`).
+    EXAMPLES, (x, y) or a function that returns them, on which it is trained (`from_examples`), by LOSS and TRAINING.
     A network on graphs or points may say INPUT_SIGNALS = ("x", "edge_index", ...), in the order of its arguments, and
     INPUT_CHANNELS, the width of x; one whose arguments have names that are known needs not (`network.input.ways`).
     A network on sequences may say INPUT_KIND ("values", "tokens", "dna"), INPUT_LAYOUT ("NTC", ...), INPUT_CHANNELS and
@@ -188,14 +189,14 @@ def file_card(
     made_by = made if inspect.isclass(made) or inspect.isfunction(made) else type(made)
     train = None
     if (examples := getattr(module, "EXAMPLES", None)) is not None:
-        train = from_examples(build, examples, f"{path}: EXAMPLES")
+        train = from_examples(build, examples, f"{path}: EXAMPLES", said_in(module))
     with handing_on(own, build) as (own, build):
         card = own_card(
             own, f"{path}:{called}", f"{called} ({path.name})", summary, build,
             labels=getattr(module, "LABELS", ()), said=told,
             why="you say so" if said else f"{beside(path).name} says so", source=(made_by,), before=before,
         )  # fmt: skip
-    return replace(card, train=train)
+    return replace(card, train=train, recipe=said_in(module))
 
 
 def found_in(path: Path, attribute: str, trust: bool | Trust) -> tuple[ModuleType, Any]:

@@ -36,7 +36,12 @@ def tensors_in(value: Any) -> Iterator[Tensor]:
 def _readable(value: Any) -> Iterator[Tensor]:
     # numbers without a place for each, as of sparse and nested ones, are compared with nothing; and what is one sample
     # to code within torch.vmap is many, which nothing outside of it can read
-    yield from (t for t in all_tensors_in(value) if t.layout is torch.strided and not t.is_nested and not of_vmap(t))
+    yield from filter(readable, all_tensors_in(value))
+
+
+def readable(tensor: Tensor) -> bool:
+    """Say whether each of the numbers of a tensor has a place, and is that of one sample."""
+    return tensor.layout is torch.strided and not tensor.is_nested and not of_vmap(tensor)
 
 
 def of_vmap(value: Tensor) -> bool:

@@ -42,7 +42,7 @@ MOST_SECONDS = 20.0  # of forward passes that the orbit of dead channels may tak
 @kept()
 def modules(p: Prepared) -> tuple[ModuleInfo, ...]:
     """Return the tree of modules; the same tuple for the whole epoch."""
-    return module_infos(p.model, p.trace.layers, p.values)
+    return module_infos(p.model, p.trace.layers, p.values, whole=p.answers, without=p.without)
 
 
 def outline(card: Callable[[str], Card], network: Callable[[State, str], nn.Module], state: State) -> Outline | None:

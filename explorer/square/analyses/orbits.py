@@ -19,7 +19,7 @@ from explorer.network.inner.tiled import Tiled
 from explorer.network.tracing.layers import Layer, LayerError
 from explorer.network.tracing.running import evaluating
 from explorer.square.analyses.sweep import Figures, of_one_size, one_by_one, sweep
-from explorer.square.drawing.layers import scores_of
+from explorer.square.drawing.layers import NOTHING, scores_of
 from explorer.square.frame import OrbitCurve
 from explorer.square.preparing.prepare import Prepared
 from explorer.square.space import space_of
@@ -150,7 +150,7 @@ def orbit(
             yield from orbit(p, state, 1, count, complete)  # a network may take one sample at a time only
             return
         estimated[part] = quick is not full
-        each = [scores_of(o, *last, e) for o, e in zip(out, elements, strict=True)]
+        each = [scores_of(o, *last, e) if p.answers else NOTHING for o, e in zip(out, elements, strict=True)]
         if len(lengths := {len(one) for one in each} | ({outputs.shape[1]} if outputs is not None else set())) > 1:
             told = " and ".join(map(str, sorted(lengths)[:2]))
             raise LayerError(p.trace.output, f"the network answers with {told} numbers along the orbit")

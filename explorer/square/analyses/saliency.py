@@ -140,6 +140,10 @@ def saliency(p: Prepared, state: State, square: Square) -> Iterator[Square]:
     if not state.saliency or not p.inputs.batched or p.x.ndim != 4:
         return
     method, wanted = parse_saliency(state.saliency)
+    if not p.answers:
+        problem = f"There is no answer to be asked about: {p.trouble.sentence}."
+        yield replace(square, saliency=Saliency(method, wanted or 0, "", 0, problem=problem, done=1.0))
+        return
     scores = entries(p)
     entry = int(scores.argmax()) if wanted is None else min(wanted, len(scores) - 1)
     element = chain_element(state.steps).on(p.inputs)

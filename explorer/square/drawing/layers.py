@@ -49,6 +49,9 @@ def frozen(values: Tensor) -> Array:
     return array
 
 
+NOTHING: Array = frozen(torch.zeros(0))  # the scores of a network that has no answer
+
+
 def scores_of(
     out: Tensor,
     probabilities: bool,

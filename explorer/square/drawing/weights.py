@@ -25,7 +25,7 @@ def weights_of(p: Prepared, layer: Layer, target: str) -> Weights:
     """Return the parameters of the module that makes a layer, also of values that arise inside of it."""
     module = p.model.get_submodule(layer.owner) if layer.owner else p.model
     named = [(n, q) for n, q in module.named_parameters() if q.is_floating_point()][:MOST]
-    return _weights(p, layer.owner, target) if named else Weights(entries=p.output.numel())
+    return _weights(p, layer.owner, target) if named else Weights(entries=_entries(p))
 
 
 @kept(most=4)
@@ -40,7 +40,11 @@ def _weights(p: Prepared, owner: str, target: str) -> Weights:
         gradient = None if slope is None else frozen(_picture(slope)[0])
         norms = float(value.detach().norm()), None if slope is None else float(slope.norm())
         found.append(Parameter(name, tuple(value.shape), frozen(picture), gradient, of, *norms))
-    return Weights(tuple(found), p.output.numel())
+    return Weights(tuple(found), _entries(p))
+
+
+def _entries(p: Prepared) -> int:
+    return p.output.numel() if p.answers else 0
 
 
 def _picture(value: Tensor) -> tuple[Tensor, int]:
@@ -63,7 +67,7 @@ def _picture(value: Tensor) -> tuple[Tensor, int]:
 def _gradients(p: Prepared, parameters: list[nn.Parameter], target: str) -> list[Tensor | None]:
     """Return the gradient of the target by each parameter; None for all where there is no such target."""
     nothing: list[Tensor | None] = [None] * len(parameters)
-    if target != NORM and not (target.isdigit() and int(target) < p.output.numel()):
+    if target != NORM and not (target.isdigit() and int(target) < _entries(p)):
         return nothing
     was = [q.requires_grad for q in parameters]
     try:

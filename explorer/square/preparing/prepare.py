@@ -75,6 +75,7 @@ class Prepared:
         kept: the store of `square.kept`: what depends on the epoch and is made when it is first needed.
         trouble: why there can be no verdict, and in which layer.
         least: {layer: up to which norm its values are rounding alone}, where a second run was made; else None.
+        without: modules and inner values that are no layers, as the network does not call them on every input.
         innermost: the watched layers that are compared by themselves, as `network.tracing.layers` defines them.
     """
 
@@ -98,6 +99,7 @@ class Prepared:
     kept: dict[object, Any] = field(default_factory=dict)
     trouble: Trouble = NO_TROUBLE
     least: dict[str, float] | None = None
+    without: frozenset[str] = frozenset()
     innermost: frozenset[str] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -118,7 +120,13 @@ class Prepared:
 
     @property
     def output(self) -> Tensor:
+        """Return F(x) at the network's end; the last finite layer where the network `answers` nothing."""
         return self.values[self.trace.output]
+
+    @property
+    def answers(self) -> bool:
+        """Say whether the network has an answer: one that is cut off behind a layer that gives NaN has none."""
+        return not self.trouble.layer
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -323,7 +331,7 @@ def prepare(
             changed.freeze(values)
         made = Prepared(
             card, model, traced, x, values, fed, seconds, watched, {}, floor, stored, seed, sample,
-            _notes(traced, random, without), base=base, trouble=trouble, least=least,
+            _notes(traced, random, without), base=base, trouble=trouble, least=least, without=without,
         )  # fmt: skip
         if not slow:
             meet_chance(made)

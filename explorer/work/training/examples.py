@@ -1,12 +1,14 @@
 """Train a network on examples (x, y): classes where y counts, values where it measures.
 
-This is the recipe of a network that brings none of its own. What needs another one is a card with `train`.
+This is the recipe of a network that brings none of its own. Its file may say another loss and a few numbers
+(`work.training.recipe`); what needs more is a card with `train`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,16 +19,19 @@ from torch.nn import functional as F
 
 from explorer.work.training.course import Course, Loss, Scheduled
 from explorer.work.training.losses import CLASSES
+from explorer.work.training.recipe import recipe_of
 from explorer.work.words import first_line
 
-BATCH, EPOCHS, RATE = 32, 10, 1e-3
+BATCH = 32  # examples that are judged at a time
 HELD = 5  # every fifth example is not learned but judged by, where there are that many
 PAIRS = (("x", "y"), ("images", "labels"), ("inputs", "targets"), ("data", "target"), ("x_train", "y_train"))
 ENDINGS = (".npz", ".safetensors")
 Trained = tuple[nn.Module, Mapping[str, float]]
 
 
-def from_examples(build: Callable[[], nn.Module], given: Any, where: str) -> Callable[..., Trained]:
+def from_examples(
+    build: Callable[[], nn.Module], given: Any, where: str, said: Mapping[str, Any] | None = None
+) -> Callable[..., Trained]:
     """Return what trains a network on examples, as `Card.train`.
 
     Args:
@@ -34,6 +39,7 @@ def from_examples(build: Callable[[], nn.Module], given: Any, where: str) -> Cal
         given: (x, y), or a function that returns them; y of shape (examples,) counts classes where it is whole numbers,
             else it has the shape of the answer.
         where: what a sentence about them begins with.
+        said: by its file, as `said_in` returns it.
     """
 
     def train(epochs: int | None = None, seed: int = 0, progress: Any = None) -> Trained:
@@ -41,7 +47,8 @@ def from_examples(build: Callable[[], nn.Module], given: Any, where: str) -> Cal
             torch.manual_seed(seed)
             network = build().train()
             x, y = _pair(given, where)
-            losses, judge = _asked_of(network, x, y, where)
+            recipe = recipe_of(said or {}, where)
+            losses, judge = _by_own_loss(recipe.losses) if recipe.losses else _asked_of(network, x, y, where)
             chance = torch.Generator().manual_seed(seed)
             order = torch.randperm(len(x), generator=torch.Generator().manual_seed(0))
             held = order[: len(x) // HELD]
@@ -49,18 +56,24 @@ def from_examples(build: Callable[[], nn.Module], given: Any, where: str) -> Cal
             judged = held if len(held) else learned
             named = "test" if len(held) else "training"
 
+            answer = partial(_whole_answer if recipe.losses else _answer, network, where=where)
+
             def figures(network: nn.Module) -> Mapping[str, float]:
-                answers = torch.cat([_answer(network, x[rows], where) for rows in judged.split(BATCH)])
-                return {f"{named}_{name}": value for name, value in judge(answers, y[judged]).items()}
+                parts = [(judge(answer(x[rows]), y[rows]), len(rows)) for rows in judged.split(BATCH)]
+                total: dict[str, float] = {}
+                for part, count in parts:
+                    for name, value in part.items():
+                        total[name] = total.get(name, 0.0) + value * count / len(judged)
+                return {f"{named}_{name}": value for name, value in total.items()}
 
             course = Course(
-                network, torch.optim.Adam(network.parameters(), lr=RATE), _falling, chance,
-                epochs=epochs or EPOCHS, examples=len(learned), batch=BATCH, losses=losses, judge=figures,
+                network, torch.optim.Adam(network.parameters(), lr=recipe.rate), _falling, chance,
+                epochs=epochs or recipe.epochs, examples=len(learned), batch=recipe.batch, losses=losses, judge=figures,
                 progress=progress,
             )  # fmt: skip
             for rows in course:
                 some = learned[rows]
-                course.learn(course.loss(_answer(network, x[some], where), y[some]), weight=len(rows))
+                course.learn(course.loss(answer(x[some]), y[some]), weight=len(rows))
             network.eval()
             with torch.no_grad():
                 return network, figures(network)
@@ -150,24 +163,34 @@ def _is_list_of_arrays(value: Any) -> bool:
     return isinstance(value, list | tuple) and bool(value) and all(isinstance(v, Tensor | np.ndarray) for v in value)
 
 
-def _answer(network: nn.Module, x: Tensor, where: str) -> Tensor:
+def _whole_answer(network: nn.Module, x: Tensor, where: str) -> Any:
     """Return what the network says of some examples.
 
     Raises:
-        ValueError: they do not fit it, or it gives something else than one tensor.
+        ValueError: they do not fit it.
     """
     first = next((p for p in network.parameters() if p.is_floating_point()), None)
     if first is not None:
         x = x.to(first.device, first.dtype if x.is_floating_point() or not _counts(network) else None)
     try:
-        answer = network(x)
+        return network(x)
     except RuntimeError as error:
         reason = first_line(error)
         raise ValueError(f"{where}: x of shape {tuple(x.shape)} does not go through the network: {reason}") from error
+
+
+def _answer(network: nn.Module, x: Tensor, where: str) -> Tensor:
+    """Return the one tensor that the network says of some examples.
+
+    Raises:
+        ValueError: they do not fit it, or it gives something else.
+    """
+    answer = _whole_answer(network, x, where)
     if not isinstance(answer, Tensor):
         told = type(answer).__name__
         raise ValueError(
-            f"{where}: the network gives a {told} and not one tensor, so its loss is unknown: export a CARD with train"
+            f"{where}: the network gives a {told} and not one tensor, so its loss is unknown: say LOSS = "
+            "f(answer, y) in its file"
         )
     return answer
 
@@ -212,6 +235,11 @@ def _asked_of(
         return {"accuracy": float((found.argmax(1) == wanted).double().mean())}
 
     return CLASSES if y.ndim == 1 else {"cross-entropy": F.cross_entropy}, judge
+
+
+def _by_own_loss(losses: Mapping[str, Loss]) -> tuple[Mapping[str, Loss], Callable[[Any, Tensor], Mapping[str, float]]]:
+    """Return the losses of a file, and what judges by them."""
+    return losses, lambda found, wanted: {name: float(loss(found, wanted)) for name, loss in losses.items()}
 
 
 @contextmanager

@@ -25,6 +25,9 @@ from explorer.network.tracing.layers import LayerError
 from explorer.spaces.grid.fields import Grid, grid, regular
 from explorer.spaces.grid.network.form import InputSpec
 from explorer.spaces.grid.sample import image_sample
+from explorer.square.analyses.figures import modules
+from explorer.square.analyses.orbits import orbit
+from explorer.square.analyses.saliency import saliency
 from explorer.square.drawing.layers import MOST_CHANNELS, MOST_VALUES, drawn, scores_of
 from explorer.square.evaluate import layer_infos, refine, square
 from explorer.square.frame import Square
@@ -38,7 +41,7 @@ from tests.explorer.parts.small_cards import DIGITS, card, symmetric_net
 
 
 def prepared(model: nn.Module, sample: Sample | None = None, dtype: str = "float32", **more: Any) -> Prepared:
-    given = {k: more.pop(k) for k in ("overrides", "cancelled", "seed", "declared") if k in more}
+    given = {k: more.pop(k) for k in ("overrides", "cancelled", "seed", "declared", "without") if k in more}
     made = card("net", lambda: model, **({"input": InputSpec((1, None, None))} | more))
     sample = sample or find_sample("digit-3")
     return prepare(made, model.eval(), sample, device=torch.device("cpu"), dtype=DTYPES[dtype], **given)
@@ -308,6 +311,32 @@ def test_what_breaks_on_moved_data_alone_is_told() -> None:
     with pytest.raises(LayerError, match="NaN or infin") as caught:
         square(p, turned("rotate:180", layer="1"))
     assert caught.value.where == "1"
+
+
+class Undefined(nn.Module):
+    """0/0 in one channel."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x / torch.tensor([1.0, 0.0, 1.0, 1.0])[:, None, None].to(x)
+
+
+def test_behind_a_layer_that_gives_nan_nothing_is_told_of_an_answer_or_of_calls() -> None:
+    """The last finite layer stood there as what the network answers, and what came behind as never called."""
+    p = prepared(nn.Sequential(conv(1, 4), Undefined(), conv(4, 2)))
+    state = turned("rotate:90", layer="0", saliency="gradient")
+    found, _ = square(p, state)
+    assert found.message and not found.output.size and not found.output_g.size
+    assert {m.name: m.calls for m in modules(p)} == {"0": 1, "1": 1, "2": -1}
+    assert not found.weights.entries and found.weights.parameters
+    (told,) = saliency(p, state, found)
+    assert told.saliency is not None and told.saliency.on_x is None and "layer 1 gave NaN" in told.saliency.problem
+    *_, curve = orbit(p, state, count=3)
+    assert curve.outputs.shape == (3, 0) and np.isfinite(curve.errors["0"]).all()
+
+
+def test_of_an_expert_that_is_left_out_it_is_told_why() -> None:
+    p = prepared(nn.Sequential(conv(1, 4), conv(4, 2)), without=frozenset({"1"}))
+    assert {m.name: m.varies for m in modules(p)} == {"0": False, "1": True}
 
 
 class Masked(nn.Module):

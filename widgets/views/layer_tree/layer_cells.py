@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 from typing import Any
@@ -40,6 +41,13 @@ def former_figure(measure: Measure | None, before: Measure | None) -> str:
     return figure(before.cumulative) if changed else ""
 
 
+def _figure_within(room: float, value: float | None, metrics: QFontMetricsF) -> str:
+    """Return a number in words, in short where they do not fit: of "not a number" the end alone would be read."""
+    told = figure(value)
+    cut = value is not None and math.isnan(value) and metrics.horizontalAdvance(told) > room
+    return "NaN" if cut else told
+
+
 class ErrorDelegate(QStyledItemDelegate):
     """The cumulative error as a number in the verdict's colour, beside a small bar on a logarithmic axis."""
 
@@ -62,7 +70,7 @@ class ErrorDelegate(QStyledItemDelegate):
             font.setItalic(measure.cumulative is None)
         p.setFont(font)
         p.setPen(QColor(t.muted if measure.cumulative is None else colour))
-        p.drawText(rect, RIGHT, figure(measure.cumulative))
+        p.drawText(rect, RIGHT, _figure_within(rect.width(), measure.cumulative, QFontMetricsF(font)))
         if former := former_figure(measure, index.data(BEFORE)):
             wide = QFontMetricsF(font).horizontalAdvance(figure(measure.cumulative))
             p.setFont(option.font)

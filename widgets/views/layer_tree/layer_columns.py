@@ -104,6 +104,8 @@ def _calls(row: Row) -> str:
         return f"= {row.module.first}"
     if row.module.calls < 0:
         return ""  # it has not run yet
+    if row.module.varies:
+        return "varies"
     return "never" if not row.module.calls else f"{row.module.calls}×"
 
 

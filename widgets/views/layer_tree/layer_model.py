@@ -99,7 +99,7 @@ def tree_of(
                 if made.module is None and not layer.call:
                     made.module = modules.get(layer.module)
         for name, module in modules.items() if not in_order else ():
-            if passes is None or (module.calls == 0 and passes(square, module)):
+            if passes is None or (module.calls <= 0 and passes(square, module)):
                 node(name)
     return top, found
 
@@ -254,7 +254,8 @@ class LayerModel(QAbstractItemModel):
         """Return the colour of a network's title, and a quiet one of what is never called."""
         if not node.path:
             return QColor(theme.current().second if node.k else theme.current().first)
-        idle = node.layer is None and node.module is not None and not node.module.calls
+        unknown = bool(node.module and node.module.calls < 0 and self.squares[node.k].message)  # behind a NaN
+        idle = node.layer is None and node.module is not None and (unknown or not node.module.calls)
         return QColor(theme.current().muted) if idle else None
 
 
@@ -265,6 +266,10 @@ def _tip(model: LayerModel, node: Node, column: int) -> str:
             return node.path
         if module.first:
             return f"{module.name}: {module.kind}, {module.shared}"
+        if module.varies:
+            return f"{module.name}: {module.kind}, called on some inputs alone: judged with the code around it"
+        if module.calls < 0:
+            return f"{module.name}: {module.kind}" + (f", not looked at: {square.message}" if square.message else "")
         # a list of modules is not called itself, its members are
         return f"{module.name}: {module.kind}, " + ("not called itself" if node.children else "never called")
     measure: Measure | None = square.measures.get(layer.name)

@@ -4,23 +4,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
+    QFrame,
     QGridLayout,
     QHBoxLayout,
     QLabel,
     QLineEdit,
     QPlainTextEdit,
     QPushButton,
+    QScrollArea,
     QSizePolicy,
     QStackedWidget,
     QVBoxLayout,
     QWidget,
 )
 
+from explorer.declare.states.model_name import split_name
 from explorer.declare.telling.asking import Declared, Question
 from widgets.base.controls.dialog import Dialog
 from widgets.base.look import theme
@@ -34,6 +37,8 @@ WIDTH = 640
 EDITOR = 190  # pixels
 LONGEST = 300  # of a line that has more to show
 MOST_LINES = 7
+TITLE = 60  # of the window, and some ground around it
+LEAST = 120  # pixels of the questions, however low the screen is
 
 
 class Ordered(QWidget):
@@ -109,6 +114,28 @@ class Listed(QPlainTextEdit):
         return ",".join(filter(None, (line.strip().rstrip(",") for line in self.toPlainText().splitlines())))
 
 
+class Rows(QScrollArea):
+    """The questions, scrolled where the page is lower than they are: a choice for each argument was a few pixels."""
+
+    def __init__(self, questions: QWidget) -> None:
+        super().__init__(widgetResizable=True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setWidget(questions)
+        self._questions = questions
+        self.setStyleSheet("QScrollArea { background: transparent; }")  # the page is the ground
+        for ground in (self.viewport(), questions):
+            ground.setAutoFillBackground(False)
+
+    def sizeHint(self) -> QSize:
+        hint = self._questions.sizeHint()
+        return QSize(hint.width(), max(hint.height(), self._questions.heightForWidth(WIDTH)))
+
+    def minimumSizeHint(self) -> QSize:
+        wide = self._questions.minimumSizeHint().width() + self.verticalScrollBar().sizeHint().width()
+        return QSize(wide, LEAST)
+
+
 class InputPage(Dialog):
     """Shows what is known of an input; what a person decides is a signal, and what comes of it is said here."""
 
@@ -128,6 +155,7 @@ class InputPage(Dialog):
         self.kind = QComboBox()
         self.kind.setAccessibleName("Kind of data")
         self.pages = QStackedWidget()
+        self.rows = Rows(self.pages)
         for kind in asked.kinds:
             self.kind.addItem(title_of(kind.name), kind.name)
             self.pages.addWidget(self._page(kind))
@@ -156,15 +184,23 @@ class InputPage(Dialog):
         column.setSpacing(12)
         column.addWidget(self.heading)
         column.addLayout(first)
-        column.addWidget(self.pages)
+        column.addWidget(self.rows, 1)
         column.addWidget(self.outcome)
         column.addWidget(self.remember)
-        column.addStretch(1)
         column.addLayout(self._buttons())
         self.setMinimumWidth(WIDTH)
         theme.changes.changed.connect(self.apply_theme)
         self.finished.connect(lambda: theme.changes.changed.disconnect(self.apply_theme))
         self.say(asked.problem, bad=self.bad)
+        self._take_room()
+
+    def _take_room(self) -> None:
+        """Be as high as all questions, if the screen is: Qt gives a page two thirds of it at first."""
+        hint, found = self.sizeHint(), self.layout()
+        assert found is not None
+        wide = max(WIDTH, hint.width())
+        high = max(hint.height(), found.totalHeightForWidth(wide))
+        self.resize(wide, min(high, self.screen().availableGeometry().height() - TITLE))
 
     # building ---------------------------------------------------------------------------------------------
     def _page(self, kind: Kind) -> QWidget:
@@ -281,7 +317,7 @@ class InputPage(Dialog):
 
     def apply_theme(self) -> None:
         t = theme.current()
-        name = self.asked.name.replace("\\", "/").rpartition("/")[2]
+        name = split_name(self.asked.name)[0].replace("\\", "/").rpartition("/")[2]
         file, _, made = name.rpartition(":")
         self.heading.setText(
             f"<span style='font-size:13pt; font-weight:600'>What {made} in {file} takes</span><br>"

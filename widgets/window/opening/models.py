@@ -20,8 +20,11 @@ from explorer.declare.states.model_name import (
     named_as_shown,
     package_of,
     split_call,
+    split_input,
     split_name,
     told_apart,
+    with_input,
+    with_weights,
     with_whole_paths,
 )
 from explorer.network.opening.files.contents import Contents
@@ -58,6 +61,9 @@ class Looked:
 def takes(path: str) -> bool:
     """Return whether a file or folder is looked at as a model."""
     return os.path.isdir(path) or Path(path).suffix.lower() in ENDINGS  # of any text, unlike Path
+
+
+GoOn = Callable[[str], None]  # with the name of the network that was opened
 
 
 class Models(QObject):
@@ -119,7 +125,7 @@ class Models(QObject):
 
         self._controller.do(work, f"Looking at {Path(path).name}…", then)
 
-    def _ask(self, looked: Looked, chosen: str = "", why: str = "", go_on: Callable[[], None] | None = None) -> None:
+    def _ask(self, looked: Looked, chosen: str = "", why: str = "", go_on: GoOn | None = None) -> None:
         """Show the page of a file; `go_on` is done in place of showing the model, once its code may run."""
         assert looked.found is not None
         if self.page is not None:
@@ -235,6 +241,9 @@ class Models(QObject):
             return engine.open(path, state, into, partly)
 
         def done(result: Any) -> None:
+            if isinstance(result, Trouble) and result.unknown:
+                self._ask_input(with_weights(into or state.model, path, partly), self._shown, page)
+                return
             if isinstance(result, Trouble):
                 self._trouble(result, page)
                 return
@@ -290,7 +299,9 @@ class Models(QObject):
         if not os.path.exists(at_home(file)):
             offer_another(self._shell, file, session, path, self._find, lambda found: self.session(found, path))
             return
-        go_on = partial(self._next, names[1:], session, path)
+
+        def go_on(name: str) -> None:
+            self._next(names[1:], session, path)
 
         def then(looked: Looked) -> None:
             assert looked.found is not None
@@ -304,21 +315,25 @@ class Models(QObject):
 
         self._look(str(at_home(file)), then)
 
-    def _go_on(self, name: str, warning: str, go_on: Callable[[], None]) -> None:
+    def _go_on(self, name: str, warning: str, go_on: GoOn) -> None:
         """Go on with what a network was allowed for, as a session, and say what is not as it was then."""
         self.keep(name)
-        go_on()
+        go_on(name)
         if warning:
             self._shell.say("warning", warning)
 
     def beside(self, name: str) -> None:
         """Show a network of the person's own beside the one in use, once its code may run."""
-        go_on = partial(self._controller.set_compare, name)
-        go_on() if code_of(name) is None else self._allowed_for(name, go_on)
+        go_on = self._controller.set_compare
+        go_on(name) if code_of(name) is None else self._allowed_for(name, go_on)
 
-    def _allowed_for(self, name: str, go_on: Callable[[], None]) -> None:
-        """Do something with a network of a file once its code may run."""
+    def _allowed_for(self, name: str, then_go_on: GoOn) -> None:
+        """Do something with a network of a file once its code may run, and it is known what it takes."""
         file, chosen = _parts(name)
+
+        def go_on(opened: str) -> None:
+            """Go on with its weights, and what the person may have said that it takes."""
+            then_go_on(with_input(name, split_input(opened)[1]))
 
         def then(looked: Looked) -> None:
             assert looked.found is not None
@@ -354,7 +369,7 @@ class Models(QObject):
         file, chosen = _parts(name)
         code, weights = code_of(name), split_name(name)[1]
         if code is not None and weights:
-            self._allowed_for(name, partial(self.by_name.make, name))
+            self._allowed_for(name, self.by_name.make)
         elif weights:
             self.by_name.make(name)
         elif code is not None or os.path.exists(at_home(file)):

@@ -14,6 +14,7 @@ from explorer.work.progress import Cancelled
 from widgets.base.look import theme
 
 PAGE = "“Say what it takes…”"
+_FOUND = re.compile(r",? which --group \w+ finds by trial")  # of a command that looks for more than the window does
 _OPTION = re.compile(r"--input(?: '[^']*'| \"[^\"]*\"| KIND)?")
 
 
@@ -28,7 +29,7 @@ class Trouble:
 
 def in_the_window(told: str) -> str:
     """Return a sentence with the page of the window in place of the option of a command that does the same."""
-    return _OPTION.sub(PAGE, told)
+    return _OPTION.sub(PAGE, _FOUND.sub("", told))
 
 
 def caught(work: Callable[[Any], object]) -> Callable[[Any], object]:

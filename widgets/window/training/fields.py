@@ -72,7 +72,10 @@ class Examples(QLineEdit):
         if info.trainable or self.path:
             return ""
         code = code_of(info.name)
-        more = "; or add EXAMPLES = (x, y) to its file, or export a CARD with train there"
+        more = (
+            "; or add EXAMPLES = (x, y) to its file, with LOSS = f(answer, y) if need be, or export a CARD with train "
+            "there"
+        )
         return (
             f"{named_as_shown(info.name)} brings no training. Choose a file of examples, arrays x and y"
             f"{more if code is not None and code.suffix == PYTHON else ''}."

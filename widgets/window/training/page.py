@@ -41,6 +41,7 @@ from widgets.window.training.told import Wanted
 
 SIZE, SHOW_MS = (1000, 620), 100
 RUNNING = 3  # trainings at once
+BEFORE = "It runs beside the window, which shows the network while it learns."
 
 
 class TrainPage(Dialog):
@@ -72,7 +73,7 @@ class TrainPage(Dialog):
         self._build()
         self.offer(infos, chosen)
         theme.changes.changed.connect(self._dress)
-        self._say("It runs beside the window, which shows the network while it learns.")
+        self._say(BEFORE)
 
     # parts ----------------------------------------------------------------------------------------------------
     def _make_settings(self) -> None:
@@ -269,6 +270,7 @@ class TrainPage(Dialog):
         self.path.propose(self.path.free(self.info))
         self.examples.of(self.info)
         self._offer_others()
+        self._refuse("")  # of the network before
         if self.run is not None:
             self._offer(self.run)
 
@@ -420,7 +422,7 @@ class TrainPage(Dialog):
     def _refuse(self, why: str) -> None:
         """Say why nothing is started; a training that runs says something ten times a second, so beside that."""
         if self.run is None:
-            self._say(why, bad=True)
+            self._say(why or BEFORE, bad=bool(why))
         else:
             self.run.warning = why
             self.draw()

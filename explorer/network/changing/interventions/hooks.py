@@ -15,8 +15,9 @@ from torch import Tensor, nn
 from torch.utils.hooks import RemovableHandle
 
 from explorer.network.inner.watching import Inside, Standing
+from explorer.network.input.typed_tensors import retyped, tensor_of
 from explorer.network.tracing.layers import FORWARD, OUTPUT, Layer, LayerError
-from explorer.network.tracing.running import tensors_in
+from explorer.network.tracing.running import readable, tensors_in
 from explorer.network.tracing.walking import modules_of, named_modules
 
 _CALL: ContextVar[int] = ContextVar("call", default=0)  # which call a layer that is fed alone stands for
@@ -154,10 +155,13 @@ def with_tensor(result: Any, part: int, made: Tensor) -> Any:
     def visit(value: Any) -> Any:
         nonlocal left
         if isinstance(value, Tensor):
-            left -= 1
-            if left != -1:
+            left -= readable(value)
+            if left != -1 or not readable(value):
                 return value
             return made if value.ndim else made.reshape(())
+        if (inside := tensor_of(value)) is not None:
+            inner = visit(inside)
+            return value if inner is inside else retyped(value, inner)
         if isinstance(value, Mapping):
             found = copy.copy(value)
             for key in list(value):

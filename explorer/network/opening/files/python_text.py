@@ -41,7 +41,7 @@ class PythonText:
     Attributes:
         text: with its lines as an editor counts them.
         callables: that may make a network, the likely and usable ones first.
-        constants: what it says of its input: INPUT_SHAPE and its kin, LABELS, EXAMPLES, as (name, text) pairs.
+        constants: what it says of itself: INPUT_SHAPE and its kin, LABELS, EXAMPLES, LOSS, as (name, text) pairs.
         reaches: sentences about what it may do, from the imports and calls that can be seen.
         error: one sentence when it is no valid Python.
     """
@@ -158,7 +158,7 @@ def _callables(tree: ast.Module) -> tuple[CallableEntry, ...]:
             case ast.ClassDef(name=name) if not name.startswith("_"):
                 if name in networks:
                     add(name, node.lineno, "class", _needed(node, classes))
-            case ast.FunctionDef(name=name) if not name.startswith("_"):
+            case ast.FunctionDef(name=name) if not name.startswith("_") and name not in _SAID:
                 add(name, node.lineno, "function", _arguments(node.args, 0), _makes_one(node, classes))
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() as made) if not name.startswith("_"):
                 if _makes(made, classes):
@@ -243,7 +243,7 @@ def _makes(value: ast.expr, classes: dict[str, ast.ClassDef]) -> bool:
     return False
 
 
-_SAID = ("LABELS", "EXAMPLES", "CARD")
+_SAID = ("LABELS", "EXAMPLES", "LOSS", "TRAINING", "CARD")
 
 
 def _constants(tree: ast.Module) -> tuple[tuple[str, str], ...]:

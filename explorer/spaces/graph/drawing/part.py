@@ -118,13 +118,14 @@ def _missing(p: Prepared, layer: Layer, node: int | None, structure: Structure) 
 
 def _outputs(p: Prepared) -> Array | None:
     field = p.trace[p.trace.output].field
-    return raw(p.output, field) if field is not None and isinstance(field.domain, Graphs) else None
+    told = p.answers and field is not None and isinstance(field.domain, Graphs)
+    return raw(p.output, field) if told and field is not None else None
 
 
 def _answers(p: Prepared, structure: Structure, order: NDArray[np.int64], moved: Tensor) -> Array | None:
     field = p.trace[p.trace.output].field
     one_each = field is not None and isinstance(field.domain, Nodes) and p.output.numel() == structure.nodes
-    if not one_each or not structure.names or structure.nodes > MOST_ANSWERS:
+    if not p.answers or not one_each or not structure.names or structure.nodes > MOST_ANSWERS:
         return None
     found = np.full((2, structure.nodes), np.nan, np.float32)
     found[0] = raw(p.output, field)[:, 0]

@@ -56,8 +56,8 @@ def image_input(own: Recognised) -> InputSpec:
             return named_images(found)
         first = needed[0]
         raise ValueError(
-            f"its forward takes ({', '.join(needed)}): say INPUT_SHAPE = {{{first!r}: (channels, height, width) or "
-            f"'vector 5', 'number', 'below 10', ...}}, INPUT_CHANNELS = {{{first!r}: 8, ...}} of sequences, "
+            f"its forward takes ({', '.join(needed)}): say INPUT_SHAPE = {{{first!r}: (3, None, None), 't': 'number', "
+            f"'y': 'below 10', ...}}, INPUT_CHANNELS = {{{first!r}: 8, ...}} of sequences, "
             f"INPUT_SIGNALS = ('x', 'edge_index', ...) or INPUT_TABLES = {{{first!r}: '1xAx3', ...}} of sets, which "
             "--group permutation finds by trial"
         )

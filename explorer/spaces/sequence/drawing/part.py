@@ -84,7 +84,7 @@ def _sides_of_pairs(p: Prepared, layer: Layer, moved_written: tuple[str, ...]) -
 def _written(p: Prepared, output: Tensor) -> tuple[str, ...]:
     """Return the name of the largest output at each step; () where the outputs are not words of the sequence."""
     field = p.trace[p.trace.output].field
-    if not _speaks(p) or field is None or not _each_step(field):
+    if not p.answers or not _speaks(p) or field is None or not _each_step(field):
         return ()
     best: list[int] = places_first(output.detach(), field).reshape(-1, len(p.labels)).argmax(1).tolist()
     return tuple(p.labels[k] for k in best)

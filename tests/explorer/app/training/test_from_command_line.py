@@ -173,6 +173,15 @@ def test_a_network_of_ones_own_learns_examples_of_its_file_or_of_another(train: 
     assert code == 2 and "there is no file" in said
 
 
+def test_examples_of_another_file_are_learned_by_the_loss_of_the_network_s_own(train: Any, tmp_path: Path) -> None:
+    own = tmp_path / "own.py"
+    told = "LOSS = lambda answer, y: (answer.sum(1) - y).square().mean()\nTRAINING = {'epochs': 3, 'batch': 4}\n"
+    own.write_text(f"{BARE}\n{told}", encoding="utf-8")
+    np.savez(tmp_path / "own.npz", x=np.ones((9, 1, 4, 4), np.float32), y=np.arange(9) % 2)
+    code, said, out = train(f"{own}:Net", "--trust", "--examples", tmp_path / "own.npz")
+    assert code == 0 and out.exists() and "step 6/6" in said, said
+
+
 def test_no_example_is_refused(train: Any) -> None:
     code, said, out = train("nothing")
     assert code == 2 and "there is no example to learn from" in said and not out.exists()

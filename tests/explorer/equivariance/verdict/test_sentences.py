@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from equiscope.inputs import points
 from explorer.equivariance.check import check_equivariance
+from explorer.equivariance.verdict import sentences
 from explorer.equivariance.verdict.hints import hints
 from tests.explorer.equivariance.test_faults import image
 from tests.explorer.parts.networks import conv
@@ -241,3 +242,10 @@ def test_a_weak_fault_is_not_said_to_be_missing_under_elements_that_it_shows_les
     assert report.verdict == "broken"
     assert not any("keeps its law" in note for note in report.warnings)
     assert "show no error" not in report.text()
+
+
+def test_what_breaks_the_law_inside_of_a_layer_that_makes_the_fault_is_named_too() -> None:
+    """Of a vision transformer the patches were left out, as if their filters did not have to be symmetric."""
+    told = sentences.mended(["vit.embeddings"], ["vit.embeddings.projection", "vit.embeddings", "vit.embeddings_too"])
+    assert "vit.embeddings does: nothing outside of it has to; inside of it vit.embeddings.projection breaks" in told
+    assert sentences.mended(["a", "b"], ["a", "c"]).endswith("a, b do: nothing outside of them has to")

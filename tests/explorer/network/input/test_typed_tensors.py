@@ -13,10 +13,16 @@ import torch
 from torch import Tensor, nn
 
 from explorer.declare.elements import NoAction
+from explorer.declare.inputs import Inputs
+from explorer.declare.states.interventions import parse_intervention
 from explorer.declare.types.declared import Declared as DeclaredField
+from explorer.declare.types.field_text import parse_field
 from explorer.declare.types.fields import FieldType, Regular, Scalar
 from explorer.equivariance.check import check_equivariance
+from explorer.network.changing.interventions.changes import change_of
+from explorer.network.changing.interventions.hooks import Hooks
 from explorer.network.input.typed_tensors import untested
+from explorer.network.tracing.trace import trace
 from explorer.spaces.grid.elements.affine import Affine
 from explorer.spaces.grid.fibres import rep_of
 from explorer.spaces.grid.fields import Grid
@@ -138,6 +144,19 @@ def test_a_network_that_is_called_with_declared_tensors_is_called_so() -> None:
     report = check_equivariance(net, (2, 1, 8, 8), "C4")
     assert report.verdict == "holds" and report.layers[0].field == "grid declared(1 irrep_1)"
     assert not net._forward_hooks
+
+
+def test_a_layer_that_gives_a_declared_tensor_can_be_intervened_in() -> None:
+    """Every intervention there was told, and did nothing."""
+    net, x = Whole().eval(), torch.rand(1, 1, 9, 9)
+    inputs = Inputs((x,), (parse_field("grid scalar"),))
+    layer, before = trace(net, inputs)["gradient"], net(x)
+    hooks = Hooks(net, [(layer, change_of(parse_intervention("gradient[0]:zero"), net, layer, None))])
+    with torch.no_grad():
+        changed, up = net(x), net.gradient(net.kind(x)).tensor[:, 1:]
+    hooks.remove()
+    assert torch.equal(changed, up.square().mean((2, 3)))
+    assert torch.equal(net(x), before)
 
 
 class Added(nn.Module):

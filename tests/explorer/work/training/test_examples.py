@@ -89,12 +89,50 @@ def test_what_cannot_be_learned_is_one_sentence(given: Any, said: str) -> None:
 
 
 def test_an_answer_that_is_no_tensor_is_one_sentence() -> None:
-    class Two(nn.Linear):
-        def forward(self, x: Tensor) -> Any:
-            return {"scores": super().forward(x)}
-
     with pytest.raises(ValueError, match="gives a dict and not one tensor"):
         from_examples(lambda: Two(4, 2), (X, SIDE), "net.py")(epochs=1)
+
+
+class Two(nn.Linear):
+    def forward(self, x: Tensor) -> Any:
+        return {"scores": super().forward(x), "size": x.norm()}
+
+
+def farthest(answer: Any, wanted: Tensor) -> Tensor:
+    return (answer["scores"].softmax(1)[:, 1] - wanted).abs().mean()
+
+
+def test_a_loss_of_ones_own_is_learned_and_judged_by() -> None:
+    said = {"LOSS": farthest, "TRAINING": {"epochs": 200, "batch": 16, "rate": 0.05}}
+    _, first = from_examples(lambda: Two(4, 2), (X, SIDE), "net.py", said)(epochs=1)
+    _, last = from_examples(lambda: Two(4, 2), (X, SIDE), "net.py", said)()
+    assert set(last) == {"test_farthest"}
+    assert last["test_farthest"] < 0.5 * first["test_farthest"]
+    both = {"far": farthest, "near": lambda answer, wanted: farthest(answer, 1 - wanted)}
+    _, figures = from_examples(lambda: Two(4, 2), (X, SIDE), "net.py", {"LOSS": both})(epochs=1)
+    assert figures["test_far"] + figures["test_near"] == pytest.approx(1, abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ({"LOSS": 3}, "LOSS is a function of (answer, y), or a dict of such by name, not int"),
+        (
+            {"LOSS": lambda answer, y: answer["scores"]},
+            "LOSS has to give one number as a tensor, and gives shape (32, 2)",
+        ),
+        ({"LOSS": lambda answer, y: 3.0}, "LOSS has to give one number as a tensor, and gives float"),
+        ({"LOSS": lambda answer, y: answer["logits"]}, "LOSS raised KeyError: 'logits'"),
+        ({"TRAINING": {"lr": 0.1}}, "TRAINING is a dict of epochs, batch, rate, and has no 'lr'"),
+        ({"TRAINING": [3]}, "TRAINING is a dict of epochs, batch, rate, and has no list"),
+        ({"TRAINING": {"epochs": 0}}, "TRAINING['epochs'] is a whole number above zero, not 0"),
+        ({"TRAINING": {"rate": "fast"}}, "TRAINING['rate'] is a number above zero, not 'fast'"),
+    ],
+)
+def test_a_recipe_that_cannot_be_followed_is_one_sentence(said: Any, told: str) -> None:
+    with pytest.raises(ValueError, match=r"^net\.py: ") as found:
+        from_examples(lambda: Two(4, 2), (X, SIDE), "net.py", said)(epochs=1)
+    assert told in str(found.value)
 
 
 def test_files_of_examples(tmp_path: Path) -> None:

@@ -62,5 +62,5 @@ CASES: tuple[Case, ...] = (
     *beside("Styled", ["out"], "grid", COLOUR, drawn(2, 12, seed=1)),
     Case("an image or one number, from a file", partial(made, "Unclear", 0),
          lambda: Given((COLOUR, drawn(2, 3, 29, 29, seed=1)), ("grid", "grid")), "translation", ("grid",),
-         truth=REFUSED, refusable=True, tells="'number', 'below 10'", hooks=False, door=f"{FILE}:Unclear"),
+         truth=REFUSED, refusable=True, tells="'y': 'below 10'", hooks=False, door=f"{FILE}:Unclear"),
 )  # fmt: skip

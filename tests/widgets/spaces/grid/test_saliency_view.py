@@ -97,6 +97,12 @@ def test_what_is_said(view: SaliencyView, changes: dict[str, object], said: str)
     assert said in view.said.text()
 
 
+def test_beside_another_network_it_is_said_whose_map_it_is(view: SaliencyView) -> None:
+    first, frame = asked(make_frame(), "gradient:1"), make_frame(compare=True)
+    view.set_frame(replace(first, squares=(first.squares[0], frame.squares[1])))
+    assert view.said.text().startswith(f"{first.squares[0].title}: one: ")
+
+
 def test_where_there_is_no_map_the_view_says_why(view: SaliencyView) -> None:
     why = "The answer of net has no such map: sizes of tensors must match."
     none = dict.fromkeys(("on_x", "expected", "on_gx", "difference", "error"))

@@ -38,6 +38,12 @@ def test_bars_end_at_the_outputs(view):
     assert bars.rows == list(range(10))
 
 
+def test_of_a_network_without_an_answer_it_says_why(view):
+    frame = with_square(make_frame(), output=np.zeros(0), output_g=np.zeros(0), message="layer 1 gave NaN")
+    view.set_frame(frame)
+    assert view.bars[0].message == "There is no answer: layer 1 gave NaN." and not view.bars[0].rows
+
+
 def test_the_figure_of_the_answer_which_is_bold_is_read_in_full(view):
     sure = np.eye(10)[3]
     view.set_frame(make_frame())

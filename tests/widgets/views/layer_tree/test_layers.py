@@ -309,6 +309,21 @@ def test_figures_stand_in_their_columns(view):
     assert found["mean"][0] == 0.25 and found["flops"][0] == 4_200_000 and found["dead"].tolist() == [0, 2, 0, 0, 0]
 
 
+def test_what_lies_behind_a_nan_is_not_said_to_be_never_called(view):
+    frame = figured(modules=(ModuleInfo("idle", "Linear", 0, 0, -1),))
+    view.set_frame(replace(frame, squares=(replace(frame.squares[0], message="layer head gave NaN"),)))
+    assert (
+        cell(view, "idle", NAME).data(Qt.ItemDataRole.ToolTipRole) == "idle: Linear, not looked at: layer head gave NaN"
+    )
+    assert text(view, "idle", column("calls")) == ""
+
+
+def test_an_expert_that_some_inputs_are_sent_to_is_not_said_to_be_never_called(view):
+    view.set_frame(figured(modules=(ModuleInfo("idle", "Linear", 0, 0, 0, varies=True),)))
+    assert "called on some inputs alone" in cell(view, "idle", NAME).data(Qt.ItemDataRole.ToolTipRole)
+    assert text(view, "idle", column("calls")) == "varies"
+
+
 @pytest.mark.parametrize("typed, wanted", [
     ("conv", ["lift", "block.conv"]), ("BLOCK group", ["block.conv"]), ("invariant", ["head"]), ("xyz", []),
     ("", ["lift", "relu1", "block.conv", "group_pool", "head"]),

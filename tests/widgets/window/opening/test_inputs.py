@@ -8,13 +8,17 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+import torch
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QTextCursor
 from PySide6.QtWidgets import QLineEdit
 from pytestqt.qtbot import QtBot
+from safetensors.torch import save_file
 
 from explorer.app.answering.engine import LocalEngine
 from explorer.app.answering.own_inputs import InputAsked, asked
+from explorer.network.opening.files.python_text import code_files
+from explorer.network.opening.files.trust import remember
 from explorer.state.state import State
 from explorer.work.progress import step
 from tests.explorer.parts.small_cards import CARDS
@@ -293,3 +297,54 @@ def test_a_page_that_is_closed_gives_up_what_it_asked_for(
     qtbot.waitUntil(lambda: "" in told, timeout=LONG_MS)
     assert window.files.models.page is None and window.files.models.inputs.page is None
     assert window.controller.state.model == "fine"
+
+
+@pytest.mark.slow
+def test_weights_wait_until_it_is_said_what_their_network_takes(
+    qtbot: QtBot, window: MainWindow, net: Path, tmp_path: Path
+) -> None:
+    """Whoever named both was told in a sentence that nobody knows what it takes, after having said it."""
+    path, models = tmp_path / "flat.safetensors", window.files.models
+    save_file({"dense.weight": torch.ones(4, 49), "dense.bias": torch.zeros(4)}, path)
+    remember(code_files(net))
+    models.reopen(f"{net}:Flat@{path}")
+    page = shown(qtbot, window)
+    assert "What Flat in net.py takes" in page.heading.text()
+    click(qtbot, page, "go")
+    name = f"{net}:Flat[grid shape=1x7x7]@{path}"
+    qtbot.waitUntil(lambda: window.controller.state.model == name, timeout=LONG_MS)
+    settle(qtbot, window)
+
+
+@pytest.mark.slow
+def test_weights_for_a_network_whose_input_nobody_knows_bring_up_the_page(
+    qtbot: QtBot, window: MainWindow, net: Path, tmp_path: Path
+) -> None:
+    path, models = tmp_path / "flat.safetensors", window.files.models
+    save_file({"dense.weight": torch.ones(4, 49), "dense.bias": torch.zeros(4)}, path)
+    remember(code_files(net))
+    models.keep(f"{net}:Flat")
+    models.open(str(path))
+    qtbot.waitUntil(lambda: models.page is not None, timeout=LONG_MS)
+    assert models.page is not None
+    models.page.target.setCurrentIndex(models.page.target.findText("Flat in net.py"))
+    qtbot.mouseClick(models.page.go, Qt.MouseButton.LeftButton)
+    click(qtbot, shown(qtbot, window), "go")
+    name = f"{net}:Flat[grid shape=1x7x7]@{path}"
+    qtbot.waitUntil(lambda: window.controller.state.model == name, timeout=LONG_MS)
+    settle(qtbot, window)
+
+
+def test_on_a_low_screen_the_questions_scroll(qtbot: QtBot, window: MainWindow, tmp_path: Path) -> None:
+    """A choice for each argument of a forward was a few pixels high."""
+    page = InputPage(window, asked_of(tmp_path))
+    qtbot.addWidget(page)
+    page.kind.setCurrentIndex(page.kind.findData("graph"))
+    with qtbot.waitExposed(page):
+        page.show()
+    page.resize(page.width(), 420)
+    qtbot.waitUntil(lambda: page.height() <= 420)
+    chosen = page.editors["graph", "signals"]
+    assert isinstance(chosen, Ordered) and len(chosen.combos) > 1
+    assert all(combo.height() >= combo.minimumSizeHint().height() for combo in chosen.combos)
+    assert page.go.isVisible() and page.rows.verticalScrollBar().maximum() > 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -149,6 +150,10 @@ def test_without_a_recipe_it_says_what_to_add_and_takes_a_file(
     page = opened(NET)
     click(qtbot, page.go)
     assert not page.runs and "Net in net.py brings no training. Choose a file of examples" in page.status.text()
+    page.offer([*page.infos.values(), replace(page.info, name="other", title="Other")], "other")
+    assert "brings no training" not in page.status.text()  # of another network
+    page.choose(f"{tmp_path / 'net.py'}:Net")
+    page.path.setText(str(tmp_path / "out.safetensors"))
     x = np.random.default_rng(0).normal(size=(20, 1, 8, 8)).astype(np.float32)
     np.savez(tmp_path / "own.npz", x=x, y=(x.mean((1, 2, 3)) > 0).astype(int))
     page.examples.setText(str(tmp_path / "own.npz"))

@@ -132,7 +132,9 @@ class SaliencyView(FrameView[Saliency]):
         else:
             role = "good" if one.error <= HOLDS else "bad"
             text = f"{one.label}: S(ρ(g)x) is {figure(one.error)} away from ρ(g)S(x)"
-        self.said.setText(text)
+        beside = self.frame is not None and len(self.frame.squares) > 1  # of which this is the first one's
+        whose = self.squares[0].title if beside else ""
+        self.said.setText(f"{whose}: {text}" if whose else text)
         self.said.setStyleSheet(f"color: {getattr(t, role)};")
 
     def _point(self, place: Place | None) -> None:

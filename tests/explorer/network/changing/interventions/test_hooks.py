@@ -275,3 +275,38 @@ def test_the_first_tensor_of_a_tuple_is_changed() -> None:
     hooks = hooked(net, t, "lstm:zero")
     assert torch.equal(net(x), net.lstm.forward(x)[1][0].expand(5, 4))
     hooks.remove()
+
+
+class Kind:
+    """The attributes of escnn's FieldType."""
+
+    gspace = representation = representations = None
+    size = 2
+
+    def __call__(self, values: Tensor) -> Typed:
+        return Typed(values, self)
+
+
+class Typed:
+    """The attributes of escnn's GeometricTensor."""
+
+    def __init__(self, tensor: Tensor, kind: Kind) -> None:
+        self.tensor, self.type = tensor, kind
+
+
+def test_a_tensor_that_carries_its_type_is_replaced_with_it() -> None:
+    """Every intervention in a layer of escnn was told, and did nothing."""
+    a, b = torch.zeros(1, 2), torch.ones(1, 2)
+    given = Kind()(a)
+    found = with_tensor([given, b], 0, b)
+    assert isinstance(found[0], Typed)
+    assert found[0].tensor is b
+    assert found[0].type is given.type
+    assert given.tensor is a
+
+
+def test_what_has_no_places_is_not_counted_among_what_is_replaced() -> None:
+    sparse, b, c = torch.ones(2, 2).to_sparse(), torch.zeros(2), torch.ones(2)
+    found = with_tensor((sparse, b), 0, c)
+    assert found[0] is sparse
+    assert found[1] is c

@@ -404,6 +404,15 @@ def test_a_python_file_is_read_and_not_run(tmp_path: Path, mark: Path) -> None:
     assert found.code[0][1] == found.sha256
 
 
+def test_what_a_file_says_is_no_network_to_choose(tmp_path: Path) -> None:
+    path = tmp_path / "net.py"
+    text = (
+        "def EXAMPLES():\n    return x, y\n\ndef LOSS(answer, y):\n    return answer\n\ndef make():\n    return Net()\n"
+    )
+    path.write_text(text)
+    assert [c.name for c in contents(path).callables] == ["make"]
+
+
 @pytest.mark.parametrize(
     ("text", "part"),
     [("def f(:\n    pass\n", "line 1"), ("x = (\n", "line 1"), ("x = " + "(" * 5000 + ")" * 5000, "")],
