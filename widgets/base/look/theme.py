@@ -194,7 +194,7 @@ _ROLES = replace(
 )  # fmt: skip
 BY_ROLES = style_sheet(_ROLES)
 # what Qt keeps the colours of until it is dressed again; lists of choices are named by the box that they belong to
-RULED = (QAbstractItemView, *{kind for kind, _, _ in RULES if kind is not None})
+RULED: tuple[type[QWidget], ...] = (QAbstractItemView, *{kind for kind, _, _ in RULES if kind is not None})
 
 
 def _ramp(stops: list[tuple[float, str]], n: int = 512) -> NDArray[np.uint8]:

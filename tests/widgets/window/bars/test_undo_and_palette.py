@@ -1,4 +1,4 @@
-"""A seventh tour of the whole window: what was in front before, what was chosen elsewhere, what was typed before."""
+"""An undo brings back what was in front, the timeline what was chosen elsewhere; the palette begins afresh."""
 
 from __future__ import annotations
 
