@@ -18,7 +18,9 @@ LEFT_OUT = "left out"  # the property of what is hidden while a figure is drawn
 
 @contextmanager
 def dressed(view: View, theme: themes.Theme, style: Style) -> Iterator[Callable[[float], None]]:
-    """Give `view` a theme, without controls, and a call that gives it the size of a figure; then take all back.
+    """Set a theme for `view`, leave out controls, give a call that gives it the size of a figure; then take all back.
+
+    Who enters tells the view to apply the theme, once all else that it draws by is set.
 
     The call takes by how much more is drawn on the width of the figure. The window behind does not flicker: no event is
     handled, and so nothing repainted, before the end.
@@ -50,7 +52,6 @@ def dressed(view: View, theme: themes.Theme, style: Style) -> Iterator[Callable[
         # the program's palette, because under a style sheet a widget does not inherit that of its parent
         app.setPalette(themes.palette(theme))
         view.setStyleSheet(themes.style_sheet(theme))
-        view.apply_theme()
         view.ensurePolished()
         yield sized
     finally:

@@ -18,7 +18,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import IO
+from typing import IO, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +47,7 @@ from widgets.figures.dressing import dressed, grow, lay_out_bare, left_out
 from widgets.figures.style import DPI, Style
 from widgets.figures.svg import composed, shortened
 
+T = TypeVar("T")
 PLAIN = Style()
 FACTORS = (1.0, 1.25, 1.5, 2.0, 2.5)  # by how much wider a view is drawn until nothing in it is shortened
 FIGURES = (".png", ".svg", ".pdf")
@@ -69,6 +70,15 @@ class Drawn:
     shortened: int
 
 
+@dataclass(frozen=True, slots=True)
+class Glimpsed:
+    """The same as a picture."""
+
+    image: QImage
+    points: float
+    shortened: int
+
+
 def export_view(view: View, path: str | Path, *, theme: str = "light", style: Style = PLAIN) -> None:
     """Write `view` as a figure; the extension (.png, .svg, .pdf) says how. Raise ExportError."""
     path = Path(path)
@@ -79,6 +89,18 @@ def export_view(view: View, path: str | Path, *, theme: str = "light", style: St
 
 def drawn(view: View, kind: str, theme: str = "light", style: Style = PLAIN, dpi: float = DPI) -> Drawn:
     """Return `view` as a figure of a kind; `dpi` is that of a PNG of a certain width."""
+    return Drawn(*_fitted(view, theme, style, dpi, lambda figure: figure.made(kind)))
+
+
+def glimpsed(view: View, theme: str = "light", style: Style = PLAIN, dpi: float = DPI) -> Glimpsed:
+    """Return the picture of the figure itself: most of the time of a PNG goes into packing it."""
+    return Glimpsed(*_fitted(view, theme, style, dpi, _Figure.sharp_image))
+
+
+def _fitted(
+    view: View, theme: str, style: Style, dpi: float, make: Callable[[_Figure], T]
+) -> tuple[T, float, int]:  # fmt: skip
+    """Return what `make` makes of a figure, the size of its text, and how many texts are shortened."""
     look = themes.DARK_PAPER if theme == "dark" else themes.PAPER
     whole = style.width is not None and style.whole
     cut: dict[float, int] = {}  # texts that are shortened, by the factor
@@ -88,11 +110,11 @@ def drawn(view: View, kind: str, theme: str = "light", style: Style = PLAIN, dpi
             figure = _Figure(view, style, dpi)
             cut[factor] = shortened(figure.svg().decode()) + left_out(view) if style.width is not None else 0
             if not whole or not cut[factor]:
-                return Drawn(figure.made(kind), figure.points, cut[factor])
+                return make(figure), figure.points, cut[factor]
         best = min(cut, key=lambda factor: (cut[factor], factor))  # smaller text that is shortened too helps nobody
         lay(best)
         figure = _Figure(view, style, dpi)
-        return Drawn(figure.made(kind), figure.points, cut[best])
+        return make(figure), figure.points, cut[best]
 
 
 @contextmanager
@@ -178,17 +200,21 @@ class _Figure:
         """Return a PNG with lines as wide as they are beside the text on the screen."""
         return self._stroked(self.sharp, self.png)
 
+    def sharp_image(self) -> QImage:
+        """Return the picture of that PNG."""
+        return self._stroked(self.sharp, self.image)
+
     def _even_pdf(self) -> bytes:
         """Return a PDF with lines as wide as they are beside the text: the scale of the page leaves theirs alone."""
         return self._stroked(self.scale, self.pdf)
 
-    def _stroked(self, times: float, make: Callable[[], bytes]) -> bytes:
+    def _stroked(self, times: float, make: Callable[[], T]) -> T:
         with sharp(times):
             self.view.apply_theme()
             lay_out_bare(self.view)
             return make()
 
-    def png(self) -> bytes:
+    def image(self) -> QImage:
         image = QImage(self.size * self.sharp, QImage.Format.Format_RGB32)
         image.setDevicePixelRatio(self.sharp)
         image.setText("Description", self.caption)
@@ -199,8 +225,11 @@ class _Figure:
         if self.width is not None:  # told at last: fonts in points follow it
             image.setDotsPerMeterX(round(self.dpi / 0.0254))
             image.setDotsPerMeterY(round(self.dpi / 0.0254))
+        return image
+
+    def png(self) -> bytes:
         buffer = _open_buffer()
-        if not QImageWriter(buffer, QByteArray(b"png")).write(image):
+        if not QImageWriter(buffer, QByteArray(b"png")).write(self.image()):
             raise ExportError("The picture cannot be made.")
         return bytes(buffer.data().data())
 

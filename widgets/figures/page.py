@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 from PySide6.QtCore import QSettings, Qt, QTimer, Signal
-from PySide6.QtGui import QImage, QPixmap
+from PySide6.QtGui import QPixmap
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -24,7 +24,7 @@ from PySide6.QtWidgets import (
 from widgets.base.controls.dialog import Dialog
 from widgets.base.look import theme
 from widgets.base.view import View
-from widgets.figures.export import FIGURES, Drawn, drawn
+from widgets.figures.export import FIGURES, Glimpsed, glimpsed
 from widgets.figures.numbers import NUMBERS, Numbers, expected_bytes, numbers_of
 from widgets.figures.style import WIDTHS, Style
 
@@ -171,7 +171,7 @@ class FigurePage(Dialog):
         style = self.style_chosen
         look = "light" if style.light else theme.current().name
         try:
-            made = drawn(self.view, ".png", look, style, PREVIEW * 25.4 / (style.width or PREVIEW) * 1.5)
+            made = glimpsed(self.view, look, style, PREVIEW * 25.4 / (style.width or PREVIEW) * 1.5)
         except Exception as error:
             self.told.setText(f"It cannot be drawn: {error}")
             self.go.setEnabled(False)
@@ -184,12 +184,11 @@ class FigurePage(Dialog):
         self.setStyleSheet("")
         self.setStyleSheet(theme.style_sheet(theme.current()))
 
-    def _show(self, made: Drawn) -> None:
+    def _show(self, made: Glimpsed) -> None:
         self.picture.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        image = QImage.fromData(made.data)
         room = self.picture.contentsRect().size().expandedTo(self.picture.minimumSize())
         room = room if room.width() > 100 else room.expandedTo(self.size() * 0.6)
-        pixmap = QPixmap.fromImage(image)
+        pixmap = QPixmap.fromImage(made.image)
         pixmap.setDevicePixelRatio(1)
         keep, smooth = Qt.AspectRatioMode.KeepAspectRatio, Qt.TransformationMode.SmoothTransformation
         self.picture.setPixmap(pixmap.scaled(room, keep, smooth))

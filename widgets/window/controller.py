@@ -41,6 +41,7 @@ class Controller(QObject):
     """Lives on the GUI thread. Views send wishes and hear of frames; nothing else changes the state."""
 
     state_changed = Signal(object, object)  # old State, new State
+    retraced = Signal(object)  # State to which undo or redo has led
     warned = Signal(str)  # what was asked for and cannot be shown, and what is shown instead
     told = Signal(str)  # what happened beside what was asked for
     frame_ready = Signal(object)  # Frame
@@ -55,7 +56,6 @@ class Controller(QObject):
     session_opened = Signal(object, str)  # Session, path
     code_asked = Signal(object, str)  # Session that runs code, path: it never runs by itself, whoever hears of it asks
     log = Signal(str, str)  # "info", "warning" or "error"; a line
-
     delivered = Signal(object)  # from the worker thread, whatever it is
 
     def __init__(
@@ -164,17 +164,16 @@ class Controller(QObject):
         self.change({"model": name})
 
     def set_compare(self, name: str) -> None:
-        """Show a second model beside the first; "" for none."""
-        self.change({"compare": name})
+        self.change({"compare": name})  # beside the first, "" for none
 
     def set_steps(self, steps: tuple[Step, ...], tag: str | None = None) -> None:
         self.change({"steps": steps}, tag)
 
     def undo(self) -> None:
-        self._announce(self.state, self._history.undo())
+        self._announce(self.state, self._history.undo(), retraced=True)
 
     def redo(self) -> None:
-        self._announce(self.state, self._history.redo())
+        self._announce(self.state, self._history.redo(), retraced=True)
 
     def invert(self) -> None:
         try:
@@ -183,8 +182,7 @@ class Controller(QObject):
             self.log.emit("warning", f"{error}")
 
     def reset(self) -> None:
-        """Go back to the identity."""
-        self.set_steps(())
+        self.set_steps(())  # the identity
 
     def randomise(self, exact: bool = True) -> None:
         """Draw another element: one that permutes places, or (not `exact`) any angle and shift."""
@@ -242,8 +240,8 @@ class Controller(QObject):
         except (SessionError, OSError) as error:
             self._fail(failure_of(error, self.state))
             return
-        code = any(code_of(name) for name in models_of(session.state))
-        self.code_asked.emit(session, path) if code else self.take_session(session, path)
+        code = any(map(code_of, models_of(session.state)))
+        (self.code_asked.emit if code else self.take_session)(session, path)
 
     def take_session(self, session: Session, path: str) -> None:
         """Go to the state of a session, whose code may run."""
@@ -300,7 +298,7 @@ class Controller(QObject):
         if self.catalogue is not None and (said := corrected(wanted, self.state, self.catalogue)):
             self.warned.emit(" ".join(said))  # a second message would take the place of the first
 
-    def _announce(self, old: State, new: State) -> None:
+    def _announce(self, old: State, new: State, retraced: bool = False) -> None:
         if new == old:
             return
         if new.epoch != old.epoch:
@@ -309,6 +307,8 @@ class Controller(QObject):
         elif orbit_key(new) != orbit_key(old):
             self._curves.clear()  # the old ones stay in sight until the first part of the new comes
         self.state_changed.emit(old, new)
+        if retraced:
+            self.retraced.emit(new)
         self._ask()
 
     def _ask(self, anew: bool = False) -> None:

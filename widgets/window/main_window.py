@@ -86,7 +86,7 @@ class MainWindow(Shell):
         self.menus = Menus(self, self.files)
         self.greeting = Greeting(self.greeting_card, self.controller, self.settings, self.files.open_mine, self)
         self._build_quick()
-        self.palette_box = Palette(self)
+        self.palette_box = Palette(self, self.menus.actions["palette"])
         self.focus_ring = FocusRing(self)
         self.focus_ring.follow()
         self.popup_keys = PopupKeys(self)

@@ -5,9 +5,27 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from PySide6.QtCore import QEvent
+from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QColor
-from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QApplication,
+    QCheckBox,
+    QComboBox,
+    QDockWidget,
+    QLabel,
+    QLineEdit,
+    QMainWindow,
+    QPlainTextEdit,
+    QPushButton,
+    QScrollArea,
+    QTabWidget,
+    QTextBrowser,
+    QToolButton,
+    QTreeWidget,
+    QTreeWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
 from pytestqt.qtbot import QtBot
 
 from widgets.base.look import theme
@@ -44,5 +62,52 @@ def test_a_widget_is_not_dressed_once_for_each_that_it_lies_in(qtbot: QtBot) -> 
     outer.show()
     inmost.times = 0
     theme.use("dark")
-    assert inmost.times <= 2, "once without a style sheet, once with the new one"
+    assert inmost.times == 0, "no rule of the sheet is about it, and the sheet names colours by their roles"
     assert inmost.palette().windowText().color() == QColor(theme.DARK.text)
+
+
+def furnished() -> QMainWindow:
+    """Return a window with every kind of widget that the sheet has a rule for, and others in and beside them."""
+    window = QMainWindow()
+    tabs, area, inner, tree = QTabWidget(), QScrollArea(), QWidget(), QTreeWidget()
+    column = QVBoxLayout(inner)
+    box = QComboBox()
+    box.addItems(["one", "two"])
+    for part in (QPushButton("push"), QCheckBox("check"), QLineEdit("line"), QLabel("word"), box):
+        column.addWidget(part)
+    button = QToolButton()
+    button.setText("tool")
+    column.addWidget(button)
+    area.setWidget(inner)
+    tree.setHeaderLabels(["name", "value"])
+    tree.addTopLevelItems([QTreeWidgetItem([f"row {k}", "1"]) for k in range(60)])
+    tabs.addTab(area, "Area")
+    tabs.addTab(QLabel("other"), "Other")
+    window.setCentralWidget(tabs)
+    for title, widget in (("Tree", tree), ("Text", QTextBrowser()), ("Plain", QPlainTextEdit("plain"))):
+        dock = QDockWidget(title)
+        dock.setWidget(widget)
+        window.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, dock)
+    window.statusBar().addWidget(QLabel("ready"))
+    window.resize(700, 600)
+    return window
+
+
+@pytest.mark.parametrize("order", [("dark",), ("dark", "light"), ("dark", "light", "dark")])
+def test_a_change_of_theme_looks_like_a_start_with_it(qtbot: QtBot, order: tuple[str, ...]) -> None:
+    window = furnished()
+    qtbot.addWidget(window)
+    with qtbot.waitExposed(window):
+        window.show()
+    app = QApplication.instance()
+    assert isinstance(app, QApplication)
+    before = window.grab().toImage()
+    for name in order:
+        theme.use(name)
+        QApplication.processEvents()
+    changed = window.grab().toImage()
+    app.setStyleSheet("")
+    theme.use(order[-1])
+    QApplication.processEvents()
+    assert changed == window.grab().toImage()
+    assert (changed == before) == (order[-1] == "light")

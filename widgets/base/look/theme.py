@@ -13,7 +13,21 @@ import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QColor, QGuiApplication, QPalette
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QApplication,
+    QComboBox,
+    QDockWidget,
+    QHeaderView,
+    QMainWindow,
+    QPlainTextEdit,
+    QScrollArea,
+    QStatusBar,
+    QTabBar,
+    QTabWidget,
+    QTextBrowser,
+    QWidget,
+)
 
 CONTROLS = ("QCheckBox", "QRadioButton", "QComboBox", "QAbstractSpinBox", "QLineEdit", "QSlider", "QPushButton")
 DARKER = 140  # per cent by which Fusion darkens the colour of a window for an outline
@@ -58,6 +72,26 @@ DARK = Theme(
 # of figures: the caption, the view and what lies between its parts have one ground
 PAPER, DARK_PAPER = replace(LIGHT, window=LIGHT.panel), replace(DARK, window=DARK.panel)
 
+# kind of widget, its part, and what holds of it
+# a view with a rule of its own lets its ground through, and Qt paints all of it again at each turn of the wheel:
+# trees and lists take theirs from the palette
+RULES: tuple[tuple[type[QWidget] | None, str, str], ...] = (
+    (QMainWindow, "::separator", "background: {t.line}; width: 1px; height: 1px;"),
+    (QDockWidget, "", "color: {t.muted}; font-weight: 600;"),
+    (QDockWidget, "::title", "background: {t.window}; padding: 5px 8px;"),
+    (QTabBar, "::tab", "padding: 5px 10px; color: {t.muted}; border: none; border-bottom: 2px solid transparent;"),
+    (QTabBar, "::tab:selected", "color: {t.text}; border-bottom: 2px solid {t.accent};"),
+    (QTabWidget, "::pane", "border: none;"),
+    (QTextBrowser, "", "background: {t.panel}; border: none;"),
+    (QPlainTextEdit, "", "background: {t.panel}; border: none;"),
+    (QScrollArea, "", "background: {t.panel}; border: none;"),
+    (QComboBox, " QAbstractItemView", "border: 1px solid {t.edge};"),
+    (None, "", "background: {t.panel}; color: {t.text}; border: 1px solid {t.line}; padding: 4px;"),  # tips
+    (QStatusBar, "", "color: {t.muted};"),
+    (QHeaderView, "::section", "background: {t.panel}; color: {t.muted}; border: none;"
+                               " border-bottom: 1px solid {t.line}; padding: 3px 6px;"),
+)  # fmt: skip
+
 
 class _Changes(QObject):
     changed = Signal()
@@ -83,14 +117,32 @@ def use(choice: str) -> None:
     _state["theme"] = DARK if dark else LIGHT
     app = QGuiApplication.instance()
     if isinstance(app, QApplication):
-        # one sheet in the place of another dresses each widget once for each that it lies in, a second or two in all;
-        # taken off first, once
-        app.setStyleSheet("")
-        colour_controls(app, current())
-        app.setStyleSheet(style_sheet(current()))
+        _recolour(app, current())
     elif isinstance(app, QGuiApplication):
         colour_controls(app, current())
     changes.changed.emit()
+
+
+def _recolour(app: QApplication, t: Theme) -> None:
+    """Give the program the colours of a theme, with one sheet that names them by their roles.
+
+    Another sheet would dress each of more than a thousand widgets anew, twice, for half a second.
+    """
+    if app.styleSheet() != BY_ROLES:
+        colour_controls(app, t)
+        app.setStyleSheet(BY_ROLES)
+        return
+    every = app.allWidgets()
+    ruled = [widget for widget in every if isinstance(widget, RULED)]
+    for widget in ruled:
+        widget.style().unpolish(widget)
+    colour_controls(app, t)
+    natural = QPalette()
+    for widget in every:  # under a sheet they do not hear of the program's palette
+        if not widget.testAttribute(Qt.WidgetAttribute.WA_SetPalette):
+            widget.setPalette(natural)
+    for widget in ruled:
+        widget.style().polish(widget)
 
 
 def colour_controls(app: QGuiApplication, t: Theme) -> None:
@@ -119,6 +171,7 @@ def palette(t: Theme) -> QPalette:
         (roles.Text, t.text), (roles.Button, t.raised), (roles.ButtonText, t.text), (roles.ToolTipBase, t.panel),
         (roles.ToolTipText, t.text), (roles.Highlight, t.accent), (roles.HighlightedText, t.panel),
         (roles.PlaceholderText, t.muted), (roles.Link, t.accent), (roles.Mid, t.line), (roles.Light, t.raised),
+        (roles.LinkVisited, t.edge),  # no link is ever drawn as visited: the role is free for the sheet
     ):  # fmt: skip
         p.setColor(role, QColor(colour))
     for role in (roles.WindowText, roles.Text, roles.ButtonText):
@@ -127,22 +180,21 @@ def palette(t: Theme) -> QPalette:
 
 
 def style_sheet(t: Theme) -> str:
-    # a view with a rule of its own lets its ground through, and Qt paints all of it again at each turn of the wheel:
-    # trees and lists take theirs from the palette
-    return f"""
-    QMainWindow::separator {{ background: {t.line}; width: 1px; height: 1px; }}
-    QDockWidget {{ color: {t.muted}; font-weight: 600; }}
-    QDockWidget::title {{ background: {t.window}; padding: 5px 8px; }}
-    QTabBar::tab {{ padding: 5px 10px; color: {t.muted}; border: none; border-bottom: 2px solid transparent; }}
-    QTabBar::tab:selected {{ color: {t.text}; border-bottom: 2px solid {t.accent}; }}
-    QTabWidget::pane {{ border: none; }}
-    QTextBrowser, QPlainTextEdit, QScrollArea {{ background: {t.panel}; border: none; }}
-    QComboBox QAbstractItemView {{ border: 1px solid {t.edge}; }}
-    QToolTip {{ background: {t.panel}; color: {t.text}; border: 1px solid {t.line}; padding: 4px; }}
-    QStatusBar {{ color: {t.muted}; }}
-    QHeaderView::section {{ background: {t.panel}; color: {t.muted}; border: none;
-                            border-bottom: 1px solid {t.line}; padding: 3px 6px; }}
-    """
+    """Return the sheet of a theme with its colours, for a part of the window that has others than the program."""
+    return "\n".join(
+        f"{kind.__name__ if kind is not None else 'QToolTip'}{part} {{ {rule.format(t=t)} }}"
+        for kind, part, rule in RULES
+    )
+
+
+# the same with the roles that the colours have in the palette of the program
+_ROLES = replace(
+    LIGHT, line="palette(mid)", muted="palette(placeholder-text)", window="palette(window)", text="palette(text)",
+    accent="palette(highlight)", panel="palette(base)", edge="palette(link-visited)",
+)  # fmt: skip
+BY_ROLES = style_sheet(_ROLES)
+# what Qt keeps the colours of until it is dressed again; lists of choices are named by the box that they belong to
+RULED: tuple[type[QWidget], ...] = (QAbstractItemView, *{kind for kind, _, _ in RULES if kind is not None})
 
 
 def _ramp(stops: list[tuple[float, str]], n: int = 512) -> NDArray[np.uint8]:

@@ -95,9 +95,10 @@ def _keys(action: QAction) -> str:
 class Palette(QFrame):
     """A line to type in and the actions that fit, over the upper part of the window."""
 
-    def __init__(self, parent: QWidget) -> None:
+    def __init__(self, parent: QWidget, opener: QAction) -> None:
         super().__init__(parent)
         self._window = parent
+        self._opener = opener
         self.setObjectName("palette")
         self.setFrameShape(QFrame.Shape.StyledPanel)
         self.setAutoFillBackground(True)
@@ -162,6 +163,13 @@ class Palette(QFrame):
         long = [max(map(self.list.fontMetrics().horizontalAdvance, texts), default=0) for texts in zip(*rows)]
         places, names, keys = long or (0, 0, 0)
         return names + ROOM, min(places, PLACE) + ROOM // 2, keys + ROOM // 2
+
+    def opens(self, event: QKeyEvent) -> bool:
+        """Open it afresh, without what was typed, where its own keys are pressed once more; say whether they are."""
+        own = QKeySequence(event.keyCombination()) in self._opener.shortcuts()
+        if own:
+            self._opener.trigger()
+        return own
 
     def dismiss(self) -> None:
         """Close it, and give the keyboard back to the window."""
@@ -267,7 +275,7 @@ class _Line(QLineEdit):
                 self._palette.move_by(ROWS if event.key() == Qt.Key.Key_PageDown else -ROWS)
             case Qt.Key.Key_Return | Qt.Key.Key_Enter:
                 self._palette.run_current()
-            case _:
+            case _ if not self._palette.opens(event):
                 super().keyPressEvent(event)
 
     def focusOutEvent(self, event: QFocusEvent) -> None:

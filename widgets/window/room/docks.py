@@ -180,16 +180,25 @@ class Docks(QObject):
         if (domain, unfit) == (self._domain, self._unfit):
             return
         self._domain, self._unfit = domain, unfit
-        on_top = [d for d in self.docks.values() if d.isVisible() and not d.visibleRegion().isEmpty()]
+        on_top = self.in_front()
         back = [n for n in sorted(self._away) if self.fits(n)]
         for name in back:
             self.docks[name].show()
         self._away -= set(back)
         self._put_away()
-        for dock in on_top:
-            if not dock.isHidden():
-                dock.raise_()
+        self.raise_again(on_top)
         self._mend.start()
+
+    def in_front(self) -> tuple[str, ...]:
+        """Return the names of the panels that are seen."""
+        return tuple(name for name, d in self.docks.items() if d.isVisible() and not d.visibleRegion().isEmpty())
+
+    def raise_again(self, names: Sequence[str]) -> None:
+        """Bring panels to the front of their places; not closed ones, nor over a guest that is there now."""
+        seen = {guest for guest in self._guests if not guest.visibleRegion().isEmpty()}
+        for dock in map(self.docks.__getitem__, names):
+            if not dock.isHidden() and seen.isdisjoint(self._window.tabifiedDockWidgets(dock)):
+                dock.raise_()
 
     def _put_away(self) -> None:
         for name, dock in self.docks.items():

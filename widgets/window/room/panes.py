@@ -123,6 +123,10 @@ class Panes(QTabWidget):
         current = self.currentWidget()
         return self._made(current) if isinstance(current, Seat) else None
 
+    def in_front(self) -> str:
+        """Return the name of the view of the centre whose tab is chosen, "" without one."""
+        return self._spec(self.currentIndex()).name if self.currentIndex() >= 0 else ""
+
     def active(self) -> View | None:
         """Return the view that has the focus, else the one in front."""
         widget = QApplication.focusWidget()

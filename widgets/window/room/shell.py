@@ -35,6 +35,7 @@ from widgets.window.layer.symmetric import try_versions
 from widgets.window.lessons.withheld import without_verdicts
 from widgets.window.room.docks import Docks
 from widgets.window.room.finding import view_specs
+from widgets.window.room.fronts import Fronts
 from widgets.window.room.glimpses import Glimpses
 from widgets.window.room.panes import Panes
 from widgets.window.room.squeezed import Squeezed
@@ -91,6 +92,7 @@ class Shell(QMainWindow):
         c.warned.connect(partial(self.say, "warning"))
         c.engine_lost.connect(self.show_loss)
         self.infobar.details.connect(partial(self.show_view, "log"))
+        self.fronts = Fronts(c, self.panes, self.docks)
         self.layer_menu = LayerMenu(c, self)
         self.layer_menu.tried.connect(self.try_symmetric)
         self.interventions.removed.connect(self.layer_menu.remove)
@@ -271,6 +273,7 @@ class Shell(QMainWindow):
         self.panes.prepare(domain)
         if fresh or not self.panes.at_home(domain):
             self.panes.show_home(domain)
+        self.fronts.bring_back(frame)
 
     def _show_before(self, message: object) -> None:
         """Show rho(g) x, or the modules of a large network, while the network has not answered."""

@@ -306,6 +306,26 @@ def test_how_far_all_nodes_are_from_the_selected_one_is_not_faded(qtbot: Any) ->
             assert (panel.fill[distance == distance.max()] == farthest).all()
 
 
+def test_what_colours_and_widths_mean_comes_back_once_it_is_there_again(qtbot: Any) -> None:
+    """Influence is measured after each choice of a node: with the next node the colours went back to the layer's."""
+    bare = karate_part()
+    part = replace(bare, influence=np.linspace(0, 1, bare.structure.nodes))
+    view = shown(qtbot, graph_frame(part, channel=0))
+    for box, name in ((view.colour, "influence"), (view.edges, "conv1.attention")):
+        box.setCurrentIndex(box.findData(name))
+        box.activated.emit(box.currentIndex())
+    give(qtbot, view, graph_frame(replace(bare, coefficients={}), channel=0))
+    assert (view.choice.colour, view.choice.edges) == ("layer", "plain") == (
+        view.colour.currentData(), view.edges.currentData()
+    )  # fmt: skip
+    give(qtbot, view, graph_frame(part, channel=0))
+    assert (view.choice.colour, view.choice.edges) == ("influence", "conv1.attention") == (
+        view.colour.currentData(), view.edges.currentData()
+    )  # fmt: skip
+    view.forget_choices()
+    assert view.choice.colour == view.colour.currentData() == "layer"
+
+
 def test_a_dragged_node_stays_and_goes_back_on_a_double_click(qtbot: Any) -> None:
     view = shown(qtbot, graph_frame(karate_part(), channel=0))
     wishes, start = gather(view), at(view, 11)

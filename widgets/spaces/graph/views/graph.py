@@ -57,7 +57,7 @@ class GraphView(FrameView[tuple[Square, GraphPart]]):
         self.stage = Stage()
         self._key = ""
         self._ends: NDArray[Any] = np.zeros((2, 0), np.int64)  # of what lines stand for
-        self._picked_edges = False  # whether the person chose what widths mean
+        self._picked: dict[str, str] = {}  # what the person chose that colours and widths mean, offered just now or not
         self.colour, self.channel, self.edges, self.head = (ElidedCombo() for _ in range(4))
         for box, name, tip in (
             (self.colour, "Nodes", "What the colour of a node means"),
@@ -182,13 +182,13 @@ class GraphView(FrameView[tuple[Square, GraphPart]]):
                "community": self.placing.groups(s)}  # fmt: skip
         colours = [(name, text) for name, text in COLOURS.items() if has.get(name, True) is not None]
         colours += [(f"set:{name}", f"in {name}") for name in part.sets]
-        _fill(self.colour, colours, self.choice.colour)
+        _fill(self.colour, colours, self._picked.get("colour", self.choice.colour))
         own = part.kind in ("edge", "pair")  # then the layer itself says how wide an edge is
         edges = [("plain", "the layer" if own else "plain" if s.edges.shape[1] else "none")]
         edges += [("weights", "weights")] if s.weights is not None else []
         edges += [(name, name) for name in (*part.coefficients, *part.pairs)]
-        wanted, names = self.choice.edges, [name for name, _ in edges]
-        if not self._picked_edges or wanted not in names:
+        wanted = self._picked.get("edges", "")
+        if wanted not in [name for name, _ in edges]:
             wanted = "plain" if own else telling(part, self.frame.squares[0].layer.name if self.frame else "")
         self.choice = replace(self.choice, edges=wanted, colour=str(self.colour.currentData()))
         _fill(self.edges, edges, wanted)
@@ -256,7 +256,7 @@ class GraphView(FrameView[tuple[Square, GraphPart]]):
     def choose(self, **changes: Any) -> None:
         """Show it another way: any field of `Choice`."""
         self.choice = replace(self.choice, **changes)
-        self._picked_edges |= "edges" in changes
+        self._picked |= {what: changes[what] for what in ("colour", "edges") if what in changes}
         for (what, way), action in self.actions_.items():
             if what != "sides":
                 action.setChecked(getattr(self.choice, what) == way)
@@ -265,7 +265,7 @@ class GraphView(FrameView[tuple[Square, GraphPart]]):
         self._draw()
 
     def forget_choices(self) -> None:
-        self._picked_edges = False
+        self._picked.clear()
         self.choose(**{name: getattr(Choice(), name) for name in ("colour", "head")})
 
     def _sides_changed(self) -> None:

@@ -135,6 +135,14 @@ class TimeCanvas(Plot):
             middle = float(self.foot.place(step + 0.5))
             self.box.translateBy(x=middle - (low if middle < low else high) + math.copysign(ROOM, middle - low))
 
+    def show_own(self) -> None:
+        """Scroll as little as needed for a row of the selected layer to be seen; not where one of them is."""
+        low, high = self.scroll, self.scroll + max(1.0, self.height() - TOP - FOOT)
+        own = [(s.top, s.top + s.height) for s in self.slots if s.row.own and not s.folded]
+        if own and not any(low <= top and end <= high for top, end in own):
+            top, end = min(own, key=lambda place: max(low - place[0], place[1] - high))
+            self.bar.setValue(math.floor(top) if top < low else math.ceil(end - high + low))
+
     def slot(self, key: str) -> Slot | None:
         """Return where a row lies, by its key."""
         return next((s for s in self.slots if s.row.key == key), None)

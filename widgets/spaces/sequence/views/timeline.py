@@ -52,6 +52,7 @@ class TimelineView(FrameView[tuple[Square, TimePart]]):
         self._base: tuple[float, ...] | None = None
         self._picked: str | None = None  # the colour of tokens that the person chose
         self._of = ("", "")  # the network and the data whose rows are shown
+        self._own = ""  # the layer of it that was selected when they were drawn last
         self.building = Building(self)
         self.canvas, self.text = TimeCanvas(pointer=self.pointer), TokenText(pointer=self.pointer)
         self.colour = QComboBox()
@@ -150,10 +151,14 @@ class TimelineView(FrameView[tuple[Square, TimePart]]):
             np.asarray(part.order, np.float64), part.known if "after" in sides or "difference" in sides else None,
             part.gradient, node, tint, scale, self._tint_name(part) if tint else "",
         )  # fmt: skip
+        own, before = parts[0][0].layer.name, self._own
         if (of := (parts[0][0].model, self.state.sample)) != self._of:
-            self._of = of
+            self._of, before = of, own
             c.bar.setValue(0)  # how far rows of another network were scrolled says nothing here
+        self._own = own
         c.set_scene(scene)
+        if own != before:
+            c.show_own()  # it was chosen here, in sight, or in another view
         if tokens and self.actions_["text"].isChecked() and self.text.worth(scene, c.axis.right - c.axis.left):
             self.text.show_scene(scene, max(0, int(c.axis.first)))
         else:
