@@ -114,11 +114,11 @@ def linear(residuals: Mapping[str, float], first: tuple[str, float] | None) -> s
     """Say which tensors of unknown representations keep some law, and which one is the first that keeps none.
 
     Args:
-        residuals: {layer: how far it is from a linear map of its channels}.
+        residuals: {layer: how far it is from an orthogonal map of its channels}.
     """
     most, some = max(residuals.values()), len(residuals) > 1
     told = (
-        f"as a trial shows, {listed(list(residuals))} follow{'' if some else 's'} the elements by a linear map of "
+        f"as a trial shows, {listed(list(residuals))} follow{'' if some else 's'} the elements by a rotation of "
         f"{'their' if some else 'its'} channels, the same on all data to {most:.0e}: no fault is made up to there"
     )
     return told if first is None else f"{told}, and {first[0]} follows by none: it is off by {first[1]:.1g}"

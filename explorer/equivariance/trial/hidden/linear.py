@@ -1,8 +1,9 @@
-"""Find by trial which hidden tensors follow an element by a linear map of their channels, the same for all data.
+"""Find by trial which hidden tensors follow an element by an orthogonal map of their channels, on all data the same.
 
 Whatever representation the features of a network have that somebody wrote by hand, as of harmonic orders, quaternions
-or irreducible representations laid out in one axis: at moved places they are M(g) of what they were. M is fitted on one
-half of the rows and judged on the other. That it exists says nothing where a layer only spans all linear functions of
+or irreducible representations laid out in one axis: at moved places they are Q(g) of what they were. Q is fitted on one
+half of the rows, as an orthogonal matrix, and judged on the other: a filter that is larger than the others, or a bias
+that Q does not leave alone, are faults. That Q exists says nothing where a layer only spans all linear functions of
 what it hears of, as a wide first convolution does: it counts where a layer that is not linear follows so, or a linear
 one with fewer channels than that (steerability; Freeman and Adelson 1991, Cohen and Welling 2017).
 """
@@ -89,7 +90,7 @@ class Following:
     """Tensors that follow linearly, and not as the fields that they were taken for.
 
     Attributes:
-        residuals: {layer: how far it is from a linear map of its channels, relatively}.
+        residuals: {layer: how far it is from an orthogonal map of its channels, relatively}.
         given: (call, number) of what calls are given and does not follow as it was taken to either: behind features of
             another kind nothing can be told by it.
         first: the first layer that is given what follows, and gives what does not, and how far that is from doing so.
@@ -189,7 +190,7 @@ class _Runs:
         return True
 
     def residual(self, slots: Sequence[Slot]) -> float | None:
-        """Return how far tensors of one call are from any linear map of their channels; None: there are too few rows.
+        """Return how far tensors of one call are from any orthogonal map of their channels; None: too few rows tell.
 
         Of all channels of all of them at once: real and imaginary parts, or the parts of a quaternion, mix.
         """
@@ -206,8 +207,8 @@ class _Runs:
 
     def _misfit(self, slots: Sequence[Slot], k: int) -> float:
         came, went = self._came(slots, k), self._went(slots, k)
-        came = torch.cat([came, torch.ones_like(came[:, :1]) * came.std()], 1)
-        fitted = torch.linalg.lstsq(came[::2].cpu(), went[::2].cpu(), rcond=CUT, driver="gelsd").solution.to(went)
+        left, _, right = torch.linalg.svd(came[::2].t() @ went[::2])
+        fitted = left @ right  # the orthogonal map that is nearest (Schönemann 1966)
         size = float(went[1::2].norm())
         return float((came[1::2] @ fitted - went[1::2]).norm()) / size if size else 0.0
 
@@ -265,7 +266,7 @@ class _Runs:
             noise = torch.randn(one.shape, generator=generator, dtype=torch.float64).to(one)
             drawn.append(_joint([alone(noise, slot.name) for slot in slots], slots))
         values = torch.cat(drawn)
-        return int(torch.linalg.matrix_rank((values - values.mean(0)).cpu(), rtol=CUT)) < heard
+        return int(torch.linalg.matrix_rank(values.cpu(), rtol=CUT)) < heard
 
     def _heard(self, x: Tensor, slot: Slot, fed: tuple[Tensor, ...]) -> int:
         """Return on how many numbers the channels of one place depend, of some that lie at random: not at a border."""

@@ -65,7 +65,9 @@ def test_the_first_layer_that_follows_by_no_linear_map_is_named() -> None:
     report = check_equivariance(Harmonic(True), X, "C4")
     assert report.verdict == "broken" and report.guilty == ("bend",)
     assert not report.made
-    assert any("first, first[1] follow the elements by a linear map" in note for note in report.warnings)
+    assert any(
+        "first, first[1] follow the elements by a rotation of their channels" in note for note in report.warnings
+    )
     assert report["first"].field == "unknown", "it is no map of scalars, as it was taken for"
 
 
