@@ -167,7 +167,10 @@ class _Runs:
     def _add(self, x: Inputs) -> None:
         def run(x: Inputs) -> Seen:
             reseed(self.audit.seed)
-            return capture(self.audit.model, x, self.names, clone=True, inputs=True)
+            # all are watched, as where they were measured: a network may take a shorter way where nobody looks
+            everything = [layer.name for layer in self.audit.trace.layers]
+            values, fed = capture(self.audit.model, x, everything, clone=True, inputs=True)
+            return {n: values[n] for n in self.names}, {n: given for n, given in fed.items() if n in self.names}
 
         seen = run(x), [run(x.moved(g.on(x))) for g in self.elements]
         self.inputs.append(x)
