@@ -61,7 +61,8 @@ def test_the_ladder_of_a_window(qtbot: QtBot, open_window: Open) -> None:
     told = {k: (view.tabs.setCurrentIndex(k), view.numbers(), view.caption())[1:] for k in (1, 3)}
     assert {"epochs", "|δ| · cross-entropy 2/2"} <= told[1][0].keys() and "One neuron" in told[1][1]
     assert "learning rates" in told[3][0] and any(name.endswith("second order") for name in told[3][0])
-    assert "over epochs" in view.neuron.header.text() and "over learning rates" in view.taylor.header.text()
+    heads = [chart.header.parts[0][0] for chart in (view.neuron, view.taylor)]
+    assert heads[0].endswith("over epochs") and heads[1].endswith("over learning rates")
     assert "of the cross-entropy to column" in view.caption()
     assert view.sheet.given_name == "x"
     window.controller.set_steps(parse_chain("rotate:90"))

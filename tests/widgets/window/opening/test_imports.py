@@ -73,7 +73,8 @@ def test_two_files_dropped_at_once_are_opened_one_after_the_other(
     dropped(window, tmp_path / "walk.csv", monkeypatch)
     opened(qtbot, window, str(tmp_path / "walk.csv"))
     assert window.controller.frame is not None and window.controller.frame.squares[0].domain == "sequence"
-    assert window.infobar.text.text().startswith("walk.csv is a sequence")
+    told = window.infobar.text.text()
+    assert told.startswith("walk.csv: now") and told.endswith("as the network before cannot take a sequence.")
 
 
 def opened(qtbot: QtBot, window: MainWindow, text: str) -> None:

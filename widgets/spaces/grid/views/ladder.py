@@ -190,8 +190,8 @@ class Curves(Plot):
         room = 0.05 * (high - low) or 0.1
         self.set_ranges((float(across.min()), float(across.max())), (low - room, high + room))
         words = told or [(c[0], c[3]) for c in curves]
-        words = [*words, (f"over {over}", t.muted)]
-        self.header.write([(title, t.text, True), *((text, colour, False) for text, colour in words)])
+        heading = (f"{title}, over {over}", t.text, True)
+        self.header.write([heading, *((text, colour, False) for text, colour in words)], brief={0: title})
 
     def read(self, at: QPointF) -> str:
         """Return the values of all curves under the mouse."""
