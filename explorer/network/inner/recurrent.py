@@ -6,7 +6,7 @@ networks; those of layer k and a direction stand behind "l0." or "l0_reverse.", 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -189,6 +189,29 @@ def in_order(calls: list[Tensor]) -> list[int]:
         return forth
     places = [t.storage_offset() for t in calls]
     return forth[::-1] if all(a > b for a, b in pairwise(places)) else forth
+
+
+def one_by_one(calls: int, loops: int) -> list[list[int]]:
+    """Return the numbers of the calls of loops that run one after the other, in the order of the calls."""
+    each = calls // loops
+    return [list(range(k * each, (k + 1) * each)) for k in range(loops)]
+
+
+def passes(given: Sequence[Tensor | None], loops: int) -> list[list[int]]:
+    """Return the numbers of the calls of each loop in the order of time, [] where what was given does not tell it.
+
+    Loops run one after the other, or one within the other's steps: each is given one step of a sequence after another.
+    """
+    parts = [t for t in given if t is not None]
+    stored = {t.untyped_storage().data_ptr() for t in parts}
+    if len(stored) != 1 or len(parts) < len(given) or len(given) % loops:
+        return []
+    at = [t.storage_offset() for t in parts]
+    for found in (one_by_one(len(at), loops), [list(range(k, len(at), loops)) for k in range(loops)]):
+        rises = [{b > a if a != b else None for a, b in pairwise(at[k] for k in times)} for times in found]
+        if all(rise in ({True}, {False}) for rise in rises):
+            return [times[::-1] if rise == {False} else times for times, rise in zip(found, rises, strict=True)]
+    return []
 
 
 def arguments(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[Any, Any]:

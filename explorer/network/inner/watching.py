@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 import torch
@@ -149,20 +150,28 @@ def _inside(model: nn.Module) -> Inside:
     return next((one.inside for one in hooks if isinstance(one, Standing)), Inside({}))
 
 
-def stepwise(names: Iterable[str], modules: Collection[str]) -> frozenset[str]:
-    """Return the modules of which these names ask for what all calls give, "cell.steps"."""
-    pairs = (name.rpartition(".") for name in names if name not in modules)
-    return frozenset(owner for owner, _, what in pairs if what == STEPS and owner in modules)
+def stepwise(names: Iterable[str], modules: Collection[str]) -> dict[str, int]:
+    """Return {module: how often a loop goes through it} where these names ask for what all calls of a loop give.
+
+    As "cell.steps" does, and "cell.steps#2" of a loop that reads the other way round.
+    """
+    found: dict[str, int] = {}
+    for name in names:
+        owner, _, what = name.rpartition(".")
+        what, _, time = what.partition("#")
+        if what == STEPS and owner in modules and name not in modules:
+            found[owner] = max(found.get(owner, 1), int(time or 1))
+    return found
 
 
 @contextmanager
 def watching(
-    model: nn.Module, found: Callable[[str, Inner], None], steps: Collection[str] = ()
+    model: nn.Module, found: Callable[[str, Inner], None], steps: Mapping[str, int] = MappingProxyType({})
 ) -> Iterator[Callable[[], None]]:
     """Call `found` with the name and each value that arises in the block; yield what is called when the run is over.
 
     Args:
-        steps: modules of which all calls are one value, as a loop over steps calls them.
+        steps: modules of which all calls are one value, as a loop over steps calls them, and how many loops do.
     """
     stack, modules = Stack(), dict(named_modules(model))
     names, inside = Names(modules), _inside(model)
@@ -193,14 +202,13 @@ def watching(
             order = recurrent.in_order([given for given, _ in calls])
             for what, value in recurrent.stacked([values for _, values in calls], order):
                 emit(Inner(name, what, GATE, partial(_same, value)))
-        orders = {
-            name: recurrent.in_order([given for given, _ in of if given is not None]) for name, of in answers.items()
-        }
+        known = {name: recurrent.passes([given for given, _ in of], steps[name]) for name, of in answers.items()}
         for name, of in answers.items():
             # what is computed on the way says nothing of its time, and what the loop takes of a sequence does
-            times = next((o for n, o in orders.items() if o[:1] != [0] and _beside(n, name)), orders[name])
-            if len({v.shape for _, v in of}) == 1 and len(times) == len(of):
-                emit(Inner(name, STEPS, "Steps", partial(_same, torch.stack([of[k][1] for k in times]))))
+            beside = (p for n, p in known.items() if p and steps[n] == steps[name] and _beside(n, name))
+            for times in known[name] or next(beside, recurrent.one_by_one(len(of), steps[name])):
+                if len({of[k][1].shape for k in times}) == 1:
+                    emit(Inner(name, STEPS, "Steps", partial(_same, torch.stack([of[k][1] for k in times]))))
 
     inside.watched += 1
     with ExitStack() as undo:

@@ -13,6 +13,7 @@ from collections.abc import Collection, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 import torch
@@ -25,14 +26,14 @@ from explorer.network.changing.conduct import Unusual, left_out, overwritten, re
 from explorer.network.inner.attention import unwatched
 from explorer.network.inner.tracing import constant_masks, described, settled
 from explorer.network.inner.value import Inner
-from explorer.network.inner.watching import watching
+from explorer.network.inner.watching import STEPS, watching
 from explorer.network.input.inputs import called
 from explorer.network.input.typed_tensors import irreps_text, type_of
 from explorer.network.space import Inference, Known, inference_of
 from explorer.network.tracing import reasons
 from explorer.network.tracing.capture import Fed
 from explorer.network.tracing.layers import FORWARD, OUTPUT, Layer, LayerError, Run, Trace, channel_names, layer_error
-from explorer.network.tracing.loops import once_a_step
+from explorer.network.tracing.loops import Late, once_a_step
 from explorer.network.tracing.reaching import reaching, widest
 from explorer.network.tracing.reasons import declares
 from explorer.network.tracing.running import measured, no_tensor, of_vmap, tensors_in, tensors_of
@@ -59,7 +60,7 @@ def trace(
 def traced_run(
     model: nn.Module, x: Given, x_field: FieldType | None = None, *, overrides: Mapping[str, str] | None = None,
     declared: bool = False, parts: bool = False, inference: Inference | None = None, without: Collection[str] = (),
-    steps: frozenset[str] = frozenset(),
+    steps: Mapping[str, int] = MappingProxyType({}),
 ) -> tuple[Trace, Run | None]:  # fmt: skip
     """Run `model` once, describe every module call, and return what the run gave, unless it drew or overwrote numbers.
 
@@ -88,7 +89,7 @@ def traced_run(
     recorder = _Recorder(names, inputs, fields, declared, parts, inference or inference_of(inputs), without)
     if not declared or recorder.inference.coincide():
         recorder.sizes = sizes(model, names, inputs, recorder.inference, steps)
-    handles = []
+    handles = recorder.late.watched(model, steps)
     try:
         for module in names:
             handles.append(module.register_forward_pre_hook(recorder.enter, prepend=True, with_kwargs=True))
@@ -161,6 +162,7 @@ class _Recorder:
         self.declared = declared
         self.stack: list[str] = []
         self.layers: list[Layer] = []
+        self.late = Late(self.layers)
         self.calls: dict[str, int] = {}
         # ids are only unique while the tensors live; a version that has moved on means an overwritten value
         given = list(zip(inputs.values, inputs.fields, strict=True))
@@ -195,7 +197,7 @@ class _Recorder:
             layer = replace(layer, field=self._override(label, value))
         self._keep.append((value, writes(value)))
         self._produced[id(value)] = label
-        self.layers.append(layer)
+        (self.late.add if inner.what == STEPS else self.layers.append)(layer)
         self.values[label] = value
         if inner.again is not None:
             given = self.fed[label] = Fed.of(inner.fed, {}, clone=False)
@@ -348,6 +350,7 @@ class _Recorder:
 
     def finish(self, result: Any) -> list[Layer]:
         """Return the layers; the root's own result is added when functional code made it."""
+        self.late.settle()
         part, out = next(filter(None, [measured(result)]))
         made = self._produced.get(id(out))
         # the last layer, or the first tensor of what it returned

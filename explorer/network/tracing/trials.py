@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import inspect
 import io
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stderr
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 import torch
@@ -323,8 +324,9 @@ class Sizes:
 
 
 def sizes(
-    model: nn.Module, names: Mapping[nn.Module, str], inputs: Inputs, inference: Inference, steps: Collection[str] = ()
-) -> dict[str, Sizes]:
+    model: nn.Module, names: Mapping[nn.Module, str], inputs: Inputs, inference: Inference,
+    steps: Mapping[str, int] = MappingProxyType({}),
+) -> dict[str, Sizes]:  # fmt: skip
     """Return the shapes of calls for inputs with fewer places, as far as the network comes with such inputs.
 
     Args:

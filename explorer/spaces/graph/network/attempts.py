@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from explorer.network.input.arguments import needed_arguments, only_by_name
 from explorer.network.input.recognise import most_places
-from explorer.network.input.ways import BY_NAME, IN_ORDER, Way, meant
+from explorer.network.input.ways import AS_ONE, BY_NAME, IN_ORDER, Bag, Way, meant, spellings
 from explorer.network.tracing.trials import Counting, answer_of, same_answer
 from explorer.network.tracing.walking import attribute, modules_of
 from explorer.spaces.graph.network.form import AXES, OF_A_GRAPH, SIGNALS, GraphInput
@@ -202,14 +202,8 @@ def keeps_apart(network: nn.Module, way: Way, axes: str, widths: Widths, nodes: 
 
 def set_inputs(network: nn.Module) -> Iterator[GraphInput]:
     """Yield what a network takes of a set: with the axes on which an element hears of another, the others after it."""
-    needed = needed_arguments(network)
-    if len(needed) > MOST_ARGUMENTS or any(set(meant(n, SIGNALS)) & set(OF_A_GRAPH) for n in needed):
-        return
-    given = BY_NAME if only_by_name(network) else IN_ORDER
-    for signals in product(("x", "number"), *[BESIDE] * (len(needed) - 1)):
-        if len(set(signals)) < len(signals):
-            continue
-        way = Way(signals, needed if given == BY_NAME else (), given)
+    for way in _set_ways(network):
+        signals = way.signals
         number = signals[0] == "number"
         # an image of one channel runs through a convolution without a batch axis too, and is no set
         found: list[tuple[str, Widths]] = []
@@ -228,6 +222,35 @@ def set_inputs(network: nn.Module) -> Iterator[GraphInput]:
             )  # fmt: skip
         if found:
             return
+
+
+def _set_ways(network: nn.Module) -> Iterator[Way]:
+    """Yield ways to call a network with a set: by its arguments, or by what it reads off the only one that it takes."""
+    needed = needed_arguments(network)
+    if len(needed) > MOST_ARGUMENTS or any(set(meant(n, SIGNALS)) & set(OF_A_GRAPH) for n in needed):
+        return
+    given = BY_NAME if only_by_name(network) else IN_ORDER
+    for signals in product(("x", "number"), *[BESIDE] * (len(needed) - 1)):
+        if len(set(signals)) == len(signals):
+            yield Way(signals, needed if given == BY_NAME else (), given)
+    read = [(name, found[0]) for name in _read_off(network) if (found := meant(name, ("x", "number", *BESIDE)))]
+    signals = tuple(signal for _, signal in read)
+    if signals and signals[0] in ("x", "number") and len(set(signals)) == len(signals) <= MOST_ARGUMENTS:
+        yield Way(signals, tuple(name for name, _ in read), AS_ONE)
+
+
+def _read_off(network: nn.Module) -> tuple[str, ...]:
+    """Return what a network reads off its only argument, of a set of any width; () of a tensor."""
+    found: tuple[str, ...] = ()
+    for width in widths(network) if len(needed_arguments(network)) == 1 else ():
+        made = trial_graph(width, 1)
+        bag = Bag({name: made[s][None] for s in ("x", "number", *BESIDE) for name in spellings(s)})
+        answer_of(network, (), lambda run, _, bag=bag: run(bag))  # type: ignore[misc]
+        if not bag.touched:
+            return ()
+        names = tuple(dict.fromkeys(name for name in bag.asked if isinstance(name, str) and name.isidentifier()))
+        found = names if len(names) > len(found) else found
+    return found if all(name in bag for name in found) else ()
 
 
 def known_numbers(network: nn.Module, way: Way, axes: str, widths: Widths) -> int | None:

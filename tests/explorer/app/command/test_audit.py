@@ -417,3 +417,28 @@ def test_data_that_nobody_chose_hold_whole_windows(tmp_path: Path) -> None:
     report = under_shifts(tmp_path, "Windows()")
     assert report["embed"].verdict == "holds" and "embed" not in report.guilty
     assert any("in steps of 4" in note for note in report.warnings)
+
+
+OBJECTS = """
+import torch
+from torch import nn
+
+class Bagged(nn.Module):
+    def __init__(self, short=False):
+        super().__init__()
+        torch.manual_seed(0)
+        self.short, self.phi, self.rho = short, nn.Linear(5, 8), nn.Linear(8, 2)
+
+    def forward(self, batch):
+        h, here = torch.relu(self.phi(batch["x"])), batch["mask"].to(batch["x"].dtype)
+        if self.short:
+            here = here * torch.arange(here.shape[1]).gt(0)
+        return {"logits": self.rho((h * here[..., None]).sum(1) / here.sum(1, keepdim=True).clamp(min=1))}
+
+Short = lambda: Bagged(True)
+"""
+
+
+@pytest.mark.parametrize(("name", "verdict"), [("Bagged", "holds"), ("Short", "broken")])
+def test_a_set_and_its_mask_may_be_items_of_one_object(tmp_path: Path, name: str, verdict: str) -> None:
+    assert judged(tmp_path, OBJECTS, name, "permutation").verdict == verdict
