@@ -37,6 +37,7 @@ MORE = 64  # inputs drawn besides, where one has few places
 PATIENCE = 8  # calls, one after the other, that do not follow: behind a fault none does
 ELEMENTS = 2
 PLACES = 8
+MANY = 2048  # rows of one input that tell as much as all
 CUT = 1e-9  # share of the largest singular value below which a direction is none
 
 
@@ -292,4 +293,7 @@ def _apart(one: Tensor, other: Tensor) -> float:
 
 
 def _joint(values: Sequence[Tensor], slots: Sequence[Slot]) -> Tensor:
-    return torch.cat([rows_of(v, slot.field).t() for v, slot in zip(values, slots, strict=True)], 1).double()
+    """Return (rows, channels), of a large tensor some rows that lie evenly."""
+    channels = [rows_of(v, slot.field) for v, slot in zip(values, slots, strict=True)]
+    every = max(1, channels[0].shape[1] // MANY) | 1  # an odd one, so that no side of a grid is a multiple of it
+    return torch.cat([of[:, ::every].t() for of in channels], 1).double()

@@ -8,7 +8,7 @@ where later layers undo what an earlier one breaks: neither makes the fault of t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol, TypeVar
 
@@ -22,6 +22,7 @@ from explorer.equivariance.verdict.guilt import Finding, first_seen, guilty_laye
 from explorer.network.tracing.layers import Layer, Trace
 
 MOST = 48  # tensors that are tried
+SURE = 3  # of those that are accused, whose fields may be right: the others are not tried
 
 Row = TypeVar("Row", bound=Finding)
 
@@ -62,19 +63,24 @@ def refuted(
     trial = trials(rows) if shows else None
     if trial is None or not (squares := [square for square in trial.squares[:1] if square.whole]):
         return {}
-    if (trial.error(squares[0], {}) or 0.0) <= max(trial.limits.values()):
+    square = squares[0]
+    if (before := trial.error(square, {}) or 0.0) <= max(trial.limits.values()):
         return {}
-    squares += trial.others([layer.name for layer in trace.layers])
     accused = {*guilty_layers(trace, rows), first_seen(trace, rows)}
-    found, right = dict[str, tuple[float, float]](), False
+    found, right = dict[str, tuple[float, float]](), 0
+    more: list[tuple[Square, float]] | None = None  # unrelated inputs: by chance mending may do harm on one alone
     for name in shows[:MOST]:
-        if right and name not in accused:
+        if right > SURE or (right and name not in accused):
             continue
-        errors = list(_errors(trial, squares, trace[name]))
-        if errors and len(errors) == len(squares) and all(after > HARM * before for before, after in errors):
-            found[name] = errors[0]
-        else:
-            right = True
+        after = _with(trial, square, trace[name])
+        if after is not None and after > HARM * before:
+            if more is None:
+                more = [(s, trial.error(s, {}) or 0.0) for s in trial.others([layer.name for layer in trace.layers])]
+            others = [(was, _with(trial, s, trace[name])) for s, was in more]
+            if others and all(was and here is not None and here > HARM * was for was, here in others):
+                found[name] = before, after
+                continue
+        right += 1
     return found
 
 
@@ -106,17 +112,12 @@ def _may_be_given(layer: Layer) -> bool:
     return bool(layer.module) and layer.within is None and layer.field is not None and layer.field.guessed
 
 
-def _errors(trial: Sufficing, squares: Sequence[Square], layer: Layer) -> Iterator[tuple[float, float]]:
-    """Yield the error of the output on each square, as the network is, and with a layer giving what its field asks."""
-    for square in squares:
-        try:
-            mends = {layer.module: [*[_as_it_is] * layer.call, _given(square, layer)]}
-        except NoAction:
-            return
-        before, after = trial.error(square, {}), trial.error(square, mends)
-        if not before or after is None:
-            return
-        yield before, after
+def _with(trial: Sufficing, square: Square, layer: Layer) -> float | None:
+    """Return the error of the output with a layer giving what its field asks for, None where that is not known."""
+    try:
+        return trial.error(square, {layer.module: [*[_as_it_is] * layer.call, _given(square, layer)]})
+    except NoAction:
+        return None
 
 
 def _as_it_is(_: Any, __: tuple[Any, ...], ___: dict[str, Any], result: Any, ____: Callable[..., Any]) -> Any:
