@@ -119,7 +119,7 @@ def test_data_by_name_are_signals_of_one_sample() -> None:
 def test_what_lacks_is_told(file: str) -> None:
     with pytest.raises(ValueError, match="takes image, mask: mask is missing"):
         checked_under("translation", f"{file}:Masked", "image=random:1x3x12x12")
-    with pytest.raises(ValueError, match=r"INPUT_SHAPE = \{'image': \(channels, height, width\) or 'vector 5'"):
+    with pytest.raises(ValueError, match=r"INPUT_SHAPE = \{'image': \(3, None, None\), 't': 'number'"):
         checked_under("translation", f"{file}:Unsaid")
 
 
