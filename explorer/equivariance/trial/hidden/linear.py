@@ -136,7 +136,8 @@ def following(audit: Measured, rows: Sequence[Finding], elements: Sequence[tuple
             entering |= {(call, k) for k in range(len(parts[0].inputs))}
         went = runs.residual(leaves) if missed <= PATIENCE else None
         if went is None or went > EXACT:
-            if first is None and went is not None and (kept or (runs.residual(enters) or math.inf) <= EXACT):
+            came = runs.residual(enters) if first is None and went is not None and not kept else None
+            if first is None and went is not None and (kept or (came is not None and came <= EXACT)):
                 first = parts[0].name, went
             missed += 1
         elif any(layer.name in audit.trace.outputs for layer in parts):
@@ -267,7 +268,7 @@ class _Runs:
         generator, drawn = torch.Generator().manual_seed(self.audit.seed), list[Tensor]()
         # on noise: what the network gives it may leave some of what it hears of at zero
         while not drawn or sum(map(len, drawn)) < ROWS * drawn[0].shape[1] + SPARE:
-            noise = torch.randn(one.shape, generator=generator, dtype=torch.float64).to(one)
+            noise = torch.randn(one.shape, generator=generator, device="cpu", dtype=torch.float64).to(one)
             drawn.append(_joint([alone(noise, slot.name) for slot in slots], slots))
         values = torch.cat(drawn)
         return int(torch.linalg.matrix_rank(values.cpu(), rtol=CUT)) < heard
@@ -278,8 +279,8 @@ class _Runs:
         with torch.enable_grad():
             x = x.clone().requires_grad_()
             rows = rows_of(feed(self.audit.model, self.audit.trace, slot.name, (x,), fed), slot.field)
-            mix = torch.randn(len(rows), generator=generator, dtype=torch.float64).to(rows)
-            places = torch.randint(rows.shape[1], (PLACES,), generator=generator).tolist()
+            mix = torch.randn(len(rows), generator=generator, device="cpu", dtype=torch.float64).to(rows)
+            places = torch.randint(rows.shape[1], (PLACES,), generator=generator, device="cpu").tolist()
             slopes = [torch.autograd.grad((rows[:, k] * mix).sum(), x, retain_graph=True)[0] for k in places]
         return max(int((slope != 0).sum()) for slope in slopes)
 
