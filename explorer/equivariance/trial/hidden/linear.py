@@ -206,13 +206,12 @@ class _Runs:
             while len(self._came(slots, None)) < 2 * (ROWS * width + SPARE):
                 if not self._another():
                     return None
-            # what was brought into a place of its own, as a canonical view or a spectrum, stands still
-            return max(min(self._misfit(slots, k), self._misfit(slots, k, True)) for k in range(len(self.elements)))
+            return max(self._misfit(slots, k) for k in range(len(self.elements)))
         except (NoAction, LookupError, RuntimeError, ValueError):
             return None  # its places do not move as they were taken to, or there are more of them on other data
 
-    def _misfit(self, slots: Sequence[Slot], k: int, still: bool = False) -> float:
-        came, went = self._came(slots, None if still else k), self._went(slots, k)
+    def _misfit(self, slots: Sequence[Slot], k: int) -> float:
+        came, went = self._came(slots, k), self._went(slots, k)
         left, _, right = torch.linalg.svd(came[::2].t() @ went[::2])
         fitted = left @ right  # the orthogonal map that is nearest (Schönemann 1966)
         size = float(went[1::2].norm())
